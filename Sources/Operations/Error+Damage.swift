@@ -5,7 +5,7 @@ internal import Files
 internal import Stores
 
 extension Error {
-    /// Whether it says that an archive is damaged, and not that it could not be looked at.
+    /// Whether the error means that an archive is damaged, not that it could not be read.
     var tellsDamage: Bool {
         switch self as any Error {
         case ArchivedBackupError.badManifest: true

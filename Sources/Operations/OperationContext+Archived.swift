@@ -1,17 +1,19 @@
+internal import Archives
 internal import Backups
 internal import Files
 internal import SystemPackage
 
 extension OperationContext {
-    /// Opens a backup; tells if its archive is fetched, and if its manifest does not describe it.
+    /// Opens a backup; reports if its archive is fetched, and if its manifest does not describe it.
     ///
     /// - Parameters:
-    ///   - backup: one of the folder.
+    ///   - backup: a backup of the folder.
     ///   - folder: its folder.
     ///   - limits: see `BackupFolder.open`.
-    ///   - isAlone: whether an increment is opened without what it needs.
+    ///   - isAlone: whether to open an increment without its base backups.
     /// - Returns: the opened backup.
-    /// - Throws: see `BackupFolder.open`.
+    /// - Throws: see `BackupFolder.open`; `ArchivedBackupError.distrusted` if it was listed with a trusted signature,
+    ///   and has none.
     func open(
         _ backup: Backup,
         in folder: BackupFolder,
@@ -20,11 +22,12 @@ extension OperationContext {
     ) async throws -> ArchivedBackup {
         let open = isAlone ? folder.openAlone : folder.open
         let archived = try await open(backup, limits) { report(.began(.fetching, total: $0)) }
+        try folder.refuseDistrusted(archived, openedAs: backup)
         if limits != nil, let remark = archived.originRemark { note(remark) }
         return archived
     }
 
-    /// Looks at the directory and the manifest of a backup; see `BackupFolder.look`.
+    /// Reads the directory and the manifest of a backup; see `BackupFolder.look`.
     func look<Result>(
         at backup: Backup,
         in folder: BackupFolder,
@@ -39,7 +42,7 @@ extension OperationContext {
         )
     }
 
-    /// Verifies a backup's data, or that of some entries of so many bytes; see `ArchivedBackup.verify`.
+    /// Verifies a backup's data, or some entries with their total size in bytes; see `ArchivedBackup.verify`.
     func verify(
         _ archived: ArchivedBackup,
         only part: (entries: Set<RelativePath>, bytes: Int64)? = nil,
@@ -54,24 +57,27 @@ extension OperationContext {
         ).forEach(note)
     }
 
-    /// Extracts a backup into a directory that is thrown away; see `ArchivedBackup.verify`.
+    /// Extracts a backup into a temporary directory; see `ArchivedBackup.verify`.
     func rehearse(_ archived: ArchivedBackup, into directory: Directory) throws {
         report(.began(.extracting, total: archived.bytes))
         try archived.verify(into: directory, threads: threads, progressed: advance).forEach(note)
     }
 
-    /// Extracts a backup, or some entries of so many bytes, into an empty directory; see `ArchivedBackup.extract`.
+    /// Extracts a backup, or some entries with their total size in bytes, into an empty directory; see
+    /// `ArchivedBackup.extract`.
     ///
-    /// - Returns: the flush to the disk, which may still be under way.
+    /// - Returns: the flush to the disk, which may still be running.
     func extract(
         _ archived: ArchivedBackup,
         only part: (entries: Set<RelativePath>, bytes: Int64)? = nil,
-        into directory: Directory
+        into directory: Directory,
+        by rules: AttributeRules
     ) throws -> BackgroundWork<Void> {
         report(.began(.extracting, total: part?.bytes ?? archived.bytes))
         let (remarks, flush) = try archived.extract(
             only: part?.entries,
             into: directory,
+            by: rules,
             threads: threads,
             progressed: advance
         )
@@ -79,7 +85,7 @@ extension OperationContext {
         return flush
     }
 
-    /// Tells of progress, and asks whether to stop.
+    /// Reports progress, and throws if the user wants to stop.
     func advance(_ bytes: Int64) throws {
         try checkCancellation()
         report(.advanced(bytes))
@@ -87,10 +93,15 @@ extension OperationContext {
 }
 
 extension ArchivedBackup {
-    /// Throws if the files would not fit, or some of so many bytes, which is better told before than half-way.
+    /// Throws if the files, or some of them with a given size in bytes, would not fit, before the work starts.
     func checkSpace(for some: Int64? = nil, at path: FilePath) throws {
-        let needed = some ?? bytes
+        var needed = some ?? bytes
         let available = try Directory.open(path).availableSpace()
+        if needed > available, some == nil {
+            // Holes need no space.
+            needed = 0
+            try forEach { needed += $0.attributes.kind == .file ? $0.allocatedSize : 0 }
+        }
         guard needed <= available else {
             throw RestoreError.tooLarge(path, needed: needed, available: available)
         }

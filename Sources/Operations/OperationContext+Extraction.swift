@@ -4,32 +4,34 @@ internal import Files
 internal import SystemPackage
 
 extension OperationContext {
-    /// Extracts some entries of a backup into a scratch directory, under their paths.
-    ///
-    /// Owners are given only by who may.
+    /// Extracts some entries of a backup into a scratch directory at their paths.
     ///
     /// - Parameters:
     ///   - items: the entries.
     ///   - scratch: the directory.
-    ///   - place: the path to tell if they would not fit there.
+    ///   - place: the path to report if the files would not fit there.
     ///   - syncing: when files are flushed to the disk.
-    ///   - adjust: changes the attributes that an entry gets.
-    /// - Returns: the bytes of the files.
-    /// - Throws: `OperationError.noSpace` before anything is written; `ArchiveError`, `FileError`,
-    ///   `CancellationError`.
+    ///   - rules: the rules for owners and modes.
+    ///   - adjust: changes the attributes that the rules give an entry.
+    /// - Returns: the total size of the files in bytes.
+    /// - Throws: `OperationError.noSpace` before anything is written; `ArchiveError`, `FileError`, `CancellationError`.
     @discardableResult
     func extract(
         _ items: [ArchiveExtractor.Item],
         into scratch: FilePath,
         at place: FilePath,
         syncing: ArchiveExtractor.Syncing,
+        by rules: AttributeRules = AttributeRules(),
         adjusting adjust: (inout EntryAttributes) -> Void = { _ in }
     ) throws -> Int64 {
         let size = items.reduce(0) { $0 + ($1.attributes.kind == .file ? $1.size : 0) }
         let directory = try Directory.open(scratch)
         let available = try directory.availableSpace()
-        guard size <= available else {
-            throw OperationError.noSpace(place, needed: size, available: available)
+        let needed = items.reduce(0) {
+            $0 + ($1.attributes.kind == .file ? $1.allocatedSize : 0)
+        }
+        guard needed <= available else {
+            throw OperationError.noSpace(place, needed: needed, available: available)
         }
         report(.began(.extracting, total: size))
         let extractor = ArchiveExtractor(
@@ -39,12 +41,14 @@ extension OperationContext {
             progressed: advance
         )
         defer { extractor.close() }
+        var rules = rules
         for var item in items {
-            if !ArchivedBackup.mayGiveAway { item.attributes.owner = nil }
+            try rules.apply(to: &item.attributes)
             adjust(&item.attributes)
             try extractor.extract(item)
         }
         try extractor.finish()
+        if syncing != .never { rules.remarks.forEach(note) }
         return size
     }
 }

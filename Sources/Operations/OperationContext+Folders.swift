@@ -7,9 +7,9 @@ internal import SystemPackage
 extension OperationContext {
     /// Runs `body` while folders are locked.
     ///
-    /// They are locked in an order that is the same for every run, whichever comes first here: a run from
-    /// one to the other and a run back never wait for each other.
-    /// - Throws: `MovingError.sameFolder`; `RemoteError.missing` if one is not there; `FileError.locked`.
+    /// Every run locks folders in the same order, whichever comes first here. So a run from one folder to the other and
+    /// a run back cannot deadlock.
+    /// - Throws: `MovingError.sameFolder`; `RemoteError.missing` if a folder is missing; `FileError.locked`.
     func withLocks<Result>(
         on folders: BackupFolder...,
         body: () async throws -> Result
@@ -22,7 +22,7 @@ extension OperationContext {
         where one.identity != nil && one.identity == other.identity {
             throw MovingError.sameFolder(one.folder.address)
         }
-        guard Set(folders.map(\.address)).count == folders.count else {
+        guard Set(folders.map(\.address.exact)).count == folders.count else {
             throw MovingError.sameFolder(folders[0].address)
         }
         return try await withLocks(on: ranked.map(\.folder)[...], body)
@@ -36,17 +36,17 @@ extension OperationContext {
         return try await withLock(first) { try await withLocks(on: folders.dropFirst(), body) }
     }
 
-    /// Says that only the backups that wait on this machine are known.
+    /// Warns that only the backups that wait on this machine are known.
     public func warnOfUnknown(_ error: any Error) {
         warn("only backups that wait for upload are known: \(explain(error))")
     }
 
-    /// Removes what a killed run left in a folder that is locked: nobody else is writing.
+    /// Removes the remains of a killed run from a locked folder: no other run is writing.
     ///
     /// - Throws: `FileError`.
     func removeLeftovers(of folder: BackupFolder) throws {
         for path in Set([folder.staging, folder.workplace]) {
-            // An archive that was fetched may be in one.
+            // A scratch directory may contain a fetched archive.
             ScratchDirectory.removeAbandoned(in: path)
             let directory = try Directory.open(path)
             for name in try directory.names() {
@@ -60,22 +60,22 @@ extension OperationContext {
         }
     }
 
-    /// Removes what killed uploads left in the remote folder, so that it takes no space.
+    /// Removes the remains of killed uploads from the remote folder, so that they take no space.
     func removeRemoteLeftovers(of folder: BackupFolder) async {
         do {
             for name in try await folder.remote.removeLeftovers() {
                 note("removed '\(name)', which an interrupted run had uploaded")
             }
         } catch is CancellationError {
-            // The next step notices it, too.
+            // The next step also notices the cancellation.
         } catch {
             note("what interrupted runs had uploaded was not removed: \(explain(error))")
         }
     }
 
-    /// Copies a file of this machine to a new one, and tells of its bytes.
+    /// Copies a file of this machine to a new one, and reports progress.
     ///
-    /// - Throws: `FileError`; a copy that failed half-way is left to the caller.
+    /// - Throws: `FileError`; the caller must remove an incomplete copy.
     func copy(_ path: FilePath, to newPath: FilePath) throws {
         let source = try File.open(path)
         report(.began(.fetching, total: try source.info().size))
@@ -94,7 +94,7 @@ extension OperationContext {
 
     /// Copies the archive of a folder's backup to a new file of this machine.
     ///
-    /// - Throws: `RemoteError`, `FileError`; a copy that failed half-way is left to the caller.
+    /// - Throws: `RemoteError`, `FileError`; the caller must remove an incomplete copy.
     func fetch(_ backup: Backup, from folder: BackupFolder, to path: FilePath) async throws {
         if let location = backup.file.location { return try copy(location, to: path) }
         report(.began(.fetching, total: backup.size))
@@ -105,10 +105,10 @@ extension OperationContext {
     ///
     /// - Parameters:
     ///   - source: the bytes.
-    ///   - recipients: those who may read them.
+    ///   - recipients: the recipients who may read them.
     ///   - path: the new file.
-    /// - Returns: bytes in the file.
-    /// - Throws: `AgeError`, `FileError`, `CancellationError`; what the source throws.
+    /// - Returns: the size of the file in bytes.
+    /// - Throws: `AgeError`, `FileError`, `CancellationError`; errors of the source.
     func encrypt(
         _ source: any ByteSource,
         for recipients: [Recipient],

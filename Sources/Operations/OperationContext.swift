@@ -3,18 +3,20 @@ internal import Files
 internal import Remotes
 public import SystemPackage
 
-/// The world around an operation, as every operation is given it.
+/// The environment that every operation gets: the receiver of events, limits and scratch space.
 public struct OperationContext: Sendable {
-    /// Receives events, on the thread of the operation.
+    /// The receiver of events, called on the thread of the operation.
     public var report: @Sendable (OperationEvent) -> Void
-    /// Throws `CancellationError` once the user wants to stop; called often.
+    /// A closure that throws `CancellationError` once the user wants to stop; called often.
     public var checkCancellation: @Sendable () throws -> Void
-    /// How many threads compress, and restore.
+    /// The number of threads for compression and restores.
     public var threads: Int
-    /// How long to wait for another run.
+    /// The time to wait for another run.
     public var lockWait: Duration
-    /// Where scratch copies may be made.
+    /// The directory for scratch copies.
     public var scratch: FilePath
+    /// The user's own lock file; without it, another user's lock on a directory blocks runs.
+    public var locks: FilePath?
 
     public init(
         report: @escaping @Sendable (OperationEvent) -> Void = { _ in },
@@ -30,7 +32,7 @@ public struct OperationContext: Sendable {
         self.scratch = scratch
     }
 
-    /// Runs `body` while a folder of backups is locked; throws `RemoteError.missing` if there is none.
+    /// Runs `body` while a backup folder is locked; throws `RemoteError.missing` if the folder is missing.
     func withLock<Result>(
         _ folder: BackupFolder,
         _ body: () async throws -> Result
@@ -39,7 +41,7 @@ public struct OperationContext: Sendable {
         return try await withLock(on: folder.staging, body)
     }
 
-    /// Runs `body` while a directory is locked, if one is given; tells once whom it waits for.
+    /// Runs `body` while a directory is locked, if one is given; reports once which run it waits for.
     func withLock<Result>(
         on path: FilePath?,
         _ body: () async throws -> Result
@@ -50,14 +52,20 @@ public struct OperationContext: Sendable {
         return try await body()
     }
 
-    /// Locks a directory until the last reference to the lock goes; tells once whom it waits for.
+    /// Locks a directory until the last reference to the lock is released; reports once which run it waits for.
     func lock(on path: FilePath) async throws -> FileLock {
         var wasReported = false
-        return try await FileLock.acquire(path, wait: lockWait) { holder in
+        let lock = try await FileLock.acquire(path, own: locks, wait: lockWait) { holder in
             try checkCancellation()
             if !wasReported { report(.waiting(for: holder)) }
             wasReported = true
         }
+        for stranger in lock.strangers {
+            warn(
+                "'\(printable(path))' is locked by \(stranger) of a user who may not change it: the lock was passed over"
+            )
+        }
+        return lock
     }
 
     func note(_ text: String) { report(.note(text)) }
@@ -66,13 +74,24 @@ public struct OperationContext: Sendable {
 
     func warn(_ text: String) { report(.warning(text)) }
 
-    /// Says where something is that a restore replaced and could not remove, if there is such a thing.
+    /// Reports the path of replaced data that could not be removed, if there is any.
     func noteLeftover(_ path: FilePath?) {
         guard let path else { return }
         note("what was replaced could not be removed: it is in '\(printable(path))'")
     }
 
+    /// Reports problems; of several missing files, only the first and the number of the others.
     func tell(_ problems: [Problem]) {
-        for problem in problems { report(.problem(problem)) }
+        let missing = problems.count { $0.kind == .missingExternalData }
+        var isTold = false
+        for var problem in problems {
+            if problem.kind == .missingExternalData, missing > 1 {
+                guard !isTold else { continue }
+                isTold = true
+                problem.reason +=
+                    "; \(counted(missing - 1, "more file is", "more files are")) missing"
+            }
+            report(.problem(problem))
+        }
     }
 }

@@ -1,22 +1,34 @@
 public import Files
+internal import Remotes
 public import SystemPackage
 
-/// Why an operation failed, and the state in which it left things.
+/// An error of an operation; it says in which state the data is.
 public enum OperationError: ExplainedError {
-    /// There is no stores directory.
+    /// The stores directory is missing.
     case noStores(FilePath)
     /// The stores directory is empty.
     case nothingToBackUp(FilePath)
-    /// Every store is left out, as the user said; nothing was changed.
+    /// The user's exclusions cover every store; nothing was changed.
     case everyStoreLeftOut(FilePath, store: String)
     /// A backup failed; nothing was added to the remote folder.
     case backupFailed(any Error)
-    /// The remote folder is the stores directory, or in it.
+    /// The remote folder is the stores directory, or inside it.
     case remoteInsideStores(String, FilePath)
-    /// The archive would not fit where it is made; nothing was changed.
+    /// The archive would not fit in the place where it is made; nothing was changed.
     case noSpace(FilePath, needed: Int64, available: Int64)
     /// The policy would keep nothing.
     case keepsNothing(String)
+
+    public var outcome: FailureOutcome {
+        switch self {
+        case .keepsNothing: .usage
+        case .noSpace: .noSpace
+        // It was not done after all.
+        case .backupFailed(RemoteError.notSynced(_, _, let error)): FailureOutcome(of: error)
+        case .backupFailed(let cause): FailureOutcome(of: cause)
+        case .noStores, .nothingToBackUp, .everyStoreLeftOut, .remoteInsideStores: .failed
+        }
+    }
 
     public var description: String {
         switch self {
@@ -36,13 +48,17 @@ public enum OperationError: ExplainedError {
 
     public var hint: String? {
         switch self {
-        case .noStores, .nothingToBackUp: "is it the right directory?"
-        case .everyStoreLeftOut: "take the stores in again"
-        case .backupFailed(let error): (error as? any ExplainedError)?.hint
+        case .noStores, .nothingToBackUp:
+            "is it the right directory? name another with '--stores DIR'"
+        case .everyStoreLeftOut:
+            "take the stores in again with '--exclude '!PATTERN'', and see 'grocerydude config show'"
+        case .backupFailed(let cause): Advice.after(cause)
         case .remoteInsideStores:
-            "backups there would be lost with what they save: name another folder"
-        case .noSpace: "free some space there, or have archives made on another disk"
-        case .keepsNothing: "say what to keep"
+            "backups there would be lost with what they save: name another folder with '--remote'"
+        case .noSpace:
+            "free some space there, or with rclone: '--staging DIR' on another disk, or '--no-spool'"
+        case .keepsNothing:
+            "say what to keep, for example '--keep-daily 7 --keep-weekly 5', or '--unsafe-allow-remove-all'"
         }
     }
 }

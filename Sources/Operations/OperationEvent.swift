@@ -2,33 +2,33 @@ public import Backups
 public import Files
 public import Remotes
 
-/// An event that an operation tells while it runs.
+/// An event that an operation reports while it runs.
 public enum OperationEvent: Sendable {
-    /// The stages of work that takes long.
+    /// The stages of long work.
     public enum Stage: String, Sendable {
         case reading, uploading, fetching, extracting, checking, verifying, encrypting
     }
 
-    /// A stage begins; the bytes that it will go through, if they are known.
+    /// A stage begins; the payload is its size in bytes, if known.
     case began(Stage, total: Int64?)
-    /// Bytes that were gone through since the last time.
+    /// The number of bytes processed since the last event.
     case advanced(Int64)
     /// Something worth knowing that is no problem.
     case note(String)
-    /// A step that only those want to know of who ask for every one.
+    /// A step that only verbose output reports.
     case detail(String)
-    /// A failure beside the work, which does not change its result.
+    /// A failure that does not change the result.
     case warning(String)
     /// A failure that makes the result partial.
     case problem(Problem)
-    /// A line of output, and the moment of the user's command that wrote it.
+    /// A line of output of one of the user's commands, and the event for which the command runs.
     case said(by: String, String)
-    /// Waiting for another run.
+    /// The operation waits for another run.
     case waiting(for: LockHolder?)
-    /// Waiting for a remote that has said nothing for so long.
+    /// The operation waits for a remote that has not answered for some time.
     case waitingForRemote(String, since: Duration)
 
-    /// The event that one in the talk with a remote is to an operation.
+    /// Converts an event of the communication with a remote.
     public init(_ event: RemoteEvent) {
         self =
             switch event {

@@ -1,35 +1,37 @@
 internal import Backups
 internal import Files
 
-/// Compares what is backed up with what was there before, so that a loss of data is noticed while
-/// there still are backups from before it.
+/// A comparison of the backed-up data with the data before.
 ///
-/// The comparison is with the newest backup. One that was itself an anomaly carries on what it was
-/// compared with, and so does not become the measure: the guard warns until the rows are back or a
-/// person accepts that they are gone. After a restore it is with what was restored, as this machine
-/// remembers; one that failed changes nothing.
+/// It reveals a loss of data while backups from before the loss still exist.
+///
+/// It compares with the newest backup. If that backup is an anomaly itself, the rows that it was compared with count
+/// instead: the guard warns until the rows are back, or until a person accepts the loss. After a restore, it compares
+/// with the restored data, as recorded on this machine; a failed restore changes nothing.
 struct AnomalyGuard {
-    /// Below this, half of the rows is a matter of a few, which a person may well have deleted.
+    /// The number of rows below which a loss of half of them does not count: a person may well have deleted so few.
     ///
-    /// It counts only for a fraction: a store that has lost all its rows is told whatever it had.
+    /// It applies to fractions only: a store that has lost all its rows is always reported.
     static let fewestRows: Int64 = 20
 
-    /// The rows that were there before; `nil` if there is nothing to compare with.
+    /// The rows before; `nil` if there is nothing to compare with.
     var expected: [StoreRows]?
-    /// Whether the data is right as it is now, whatever there was.
+    /// Whether the user accepts the present data, whatever it was before.
     var acceptsChanges: Bool
-    /// Whether a restore follows: the person who makes it knows what was lost.
+    /// Whether a restore follows: the user then knows of the loss.
     var isBeforeRestore = false
 
-    /// Marks a manifest if its stores have much less than there was.
+    /// Marks a manifest if its stores have much less data than before.
     ///
     /// - Parameters:
-    ///   - header: the manifest's beginning, with its stores.
-    ///   - unreadable: the paths of stores that are there and are not among those of the manifest.
-    ///   - wasLeftOut: whether a store that is not among them is left out.
+    ///   - header: the manifest's header, with its stores.
+    ///   - unreadable: the paths of existing stores that are not in the manifest.
+    ///   - uncounted: the paths of intact stores in which the local SQLite cannot count all rows.
+    ///   - wasLeftOut: returns whether a store that is not in the manifest is excluded.
     func mark(
         _ header: inout ManifestHeader,
-        unreadable: Set<String>,
+        unreadable: Set<ExactString>,
+        uncounted: Set<ExactString> = [],
         wasLeftOut: (String) -> Bool = { _ in false }
     ) {
         guard let expected, !acceptsChanges else { return }
@@ -37,6 +39,7 @@ struct AnomalyGuard {
             header.rows,
             with: expected,
             unreadable: unreadable,
+            uncounted: uncounted,
             wasLeftOut: wasLeftOut
         )
         guard !anomalies.isEmpty else { return }
@@ -44,7 +47,7 @@ struct AnomalyGuard {
         header.expectedRows = expected
     }
 
-    /// Returns the problem to tell of a manifest that was marked, if there is any.
+    /// Returns the problem to report for a marked manifest, if there is any.
     func problem(_ header: ManifestHeader) -> Problem? {
         guard let anomalies = header.anomalies, !isBeforeRestore else { return nil }
         var findings = anomalies.prefix(5).map(\.description)
@@ -59,10 +62,14 @@ struct AnomalyGuard {
     static func compare(
         _ stores: [StoreRows],
         with expected: [StoreRows],
-        unreadable: Set<String>,
+        unreadable: Set<ExactString>,
+        uncounted: Set<ExactString> = [],
         wasLeftOut: (String) -> Bool = { _ in false }
     ) -> [Anomaly] {
-        let now = Dictionary(stores.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        let now = Dictionary(
+            stores.map { ($0.path.exact, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
         var anomalies: [Anomaly] = []
         var (sumBefore, sumNow): (Int64, Int64) = (0, 0)
         for before in expected where before.rows != 0 {
@@ -71,14 +78,14 @@ struct AnomalyGuard {
                     Anomaly(kind: kind, path: before.path, before: before.rows, now: rows)
                 )
             }
-            guard let store = now[before.path] else {
-                let isUnreadable = unreadable.contains(before.path)
+            guard let store = now[before.path.exact] else {
+                let isUnreadable = unreadable.contains(before.path.exact)
                 note(isUnreadable ? .unreadable : wasLeftOut(before.path) ? .leftOut : .missing)
                 continue
             }
             guard let count = before.rows else { continue }
             guard let rows = store.rows else {
-                note(.unreadable)
+                if !uncounted.contains(before.path.exact) { note(.unreadable) }
                 continue
             }
             sumBefore = sumBefore.addingSaturated(count)

@@ -4,7 +4,7 @@ internal import Files
 internal import Remotes
 internal import SystemPackage
 
-/// An archive that is being made: a file of this machine, or a stream to its folder; perhaps encrypted on its way.
+/// An archive in the making: a file of this machine, or a stream to its folder, perhaps encrypted.
 struct ArchiveDraft {
     private enum Place {
         case file(File)
@@ -19,19 +19,19 @@ struct ArchiveDraft {
     }
 
     private let place: Place
-    /// Encrypts everything before it leaves this process.
+    /// The sink that encrypts everything before it leaves this process.
     private let encrypting: EncryptingSink?
 
-    /// Begins one; it is the caller's to end with `finish()` or `discard()`.
+    /// Begins an archive; the caller must end it with `finish()` or `discard()`.
     ///
     /// - Parameters:
     ///   - folder: the folder that it belongs to.
-    ///   - remote: takes it while it is made; `nil` to make a file.
+    ///   - remote: the folder that receives it as a stream; `nil` to make a file.
     ///   - name: the name that it may get.
-    ///   - size: about how many bytes it will have.
-    ///   - recipients: those who may read it; `nil` for everybody.
-    ///   - threads: how many threads encrypt.
-    /// - Returns: an empty one.
+    ///   - size: its approximate size in bytes.
+    ///   - recipients: the recipients who may read it; `nil` for no encryption.
+    ///   - threads: the number of threads that encrypt.
+    /// - Returns: an empty archive.
     /// - Throws: `FileError`, `AgeError`.
     static func begin(
         in folder: BackupFolder,
@@ -65,11 +65,11 @@ struct ArchiveDraft {
         if case .file = place { true } else { false }
     }
 
-    /// Runs what writes the archive to its sink, and ends it.
+    /// Runs a closure that writes the archive to the sink, and completes the encryption.
     ///
-    /// - Parameter body: writes it.
-    /// - Returns: what the body returns, with the size of what was written for others to read.
-    /// - Throws: what the body throws; if the stream broke, why.
+    /// - Parameter body: the closure.
+    /// - Returns: the result of the closure, with the size of the encrypted archive.
+    /// - Throws: errors of the closure; if the stream broke, the reason.
     func write(_ body: @escaping () throws -> WrittenArchive) async throws -> WrittenArchive {
         let whole = { [encrypting] in
             var written = try body()
@@ -78,7 +78,7 @@ struct ArchiveDraft {
         }
         guard case .stream(let stream) = place else { return try whole() }
         do {
-            // Meanwhile the task's thread looks after the upload.
+            // Meanwhile, this task's thread attends to the upload.
             return try await WorkThread.run(whole)
         } catch FileError.failed(.write, stream.sink.path, let errno) {
             throw await stream.failure() ?? FileError.failed(.write, stream.sink.path, errno)
@@ -87,7 +87,7 @@ struct ArchiveDraft {
 
     var sink: any ByteSink { encrypting ?? place.sink }
 
-    /// Ends the archive; it is on the disk, or the remote has it.
+    /// Completes the archive; it is then on the disk, or in the remote folder.
     func finish() async throws -> BackupFolder.Finished {
         switch place {
         case .file(let file):
@@ -107,12 +107,13 @@ struct ArchiveDraft {
     }
 }
 
-/// An archive that is written and has no name yet.
+/// An archive that is written, but has no name yet.
 struct WrittenArchive {
-    /// Bytes.
+    /// The size in bytes.
     var size: Int64
     var header: ManifestHeader
     var trailer: ManifestTrailer
-    /// Its place in its lineage; `nil` if it is in none.
+    var signature: BackupSignature
+    /// The archive's place in its lineage; `nil` if it is in none.
     var place: LineagePlan?
 }

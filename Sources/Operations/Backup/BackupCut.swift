@@ -4,30 +4,36 @@ internal import Foundation
 internal import Stores
 internal import SystemPackage
 
-/// All stores of a stores directory as of one moment: a read transaction is open on each of them,
-/// or a lock held, until the cut is dropped.
+/// All stores of a stores directory as of one moment.
+///
+/// Each has an open read transaction, or holds a lock, until the cut is released.
 struct BackupCut {
     /// The directory as it was before the cut.
     let survey: StoresDirectory.Survey
     /// The stores that can be read.
     let members: [StoresCut.Member]
-    /// Stores that SQLite cannot make sense of; their files are saved as they are.
-    private(set) var damaged: [Store] = []
-    /// Stores that were gone once they were to be cut; one that comes back is in no cut.
-    private var gone: [Store] = []
+    /// The databases that SQLite does not read, with the reason: their files are saved as they are.
+    ///
+    /// An encrypted database has no reason.
+    private(set) var unopened: [(store: Store, error: (any Error)?)] = []
+    /// The linked databases that could not be read: only the links to them are saved.
     private(set) var problems: [Problem] = []
-    /// How the files of each store stood before the cut; `nil` for one that was just written.
+    /// The stores that disappeared before the cut, or whose link is saved instead.
+    ///
+    /// If one comes back, it is in no cut.
+    private var gone: [Store] = []
+    /// The disk state of each store's files before the cut; `nil` for a store that was just written.
     let standing: [RelativePath: String]
 
-    /// Makes a cut, again and again while a writer holds a store.
+    /// Makes a cut, and tries again while a writer locks a store.
     ///
     /// - Parameters:
     ///   - directory: the stores directory.
-    ///   - options: those of the backup.
-    ///   - passesOver: whether the search for stores need not look into a file.
-    ///   - context: the world around it.
-    /// - Returns: the cut, in which each store stands as of one moment until it is dropped.
-    /// - Throws: `StoreError.busy` if a store was locked all the time.
+    ///   - options: the options of the backup.
+    ///   - passesOver: returns whether the search for stores can skip a file.
+    ///   - context: the context of the operation.
+    /// - Returns: the cut; each store stays as of one moment until it is released.
+    /// - Throws: `StoreError.busy` if a store that a restore must replace was locked all the time.
     static func make(
         of directory: StoresDirectory,
         for options: BackupOptions,
@@ -37,11 +43,18 @@ struct BackupCut {
         let deadline = ContinuousClock.now + options.busyTimeout
         while true {
             try context.checkCancellation()
+            let isLast = ContinuousClock.now >= deadline
             do {
-                return try BackupCut(of: directory, for: options, passesOver, context)
+                return try BackupCut(
+                    of: directory,
+                    for: options,
+                    leavingOutBusy: isLast && !options.isBeforeRestore,
+                    passesOver,
+                    context
+                )
             } catch let error as StoreError {
-                guard case .busy = error, ContinuousClock.now < deadline else { throw error }
-                // Everything is released meanwhile, so that two of us cannot wait for each other.
+                guard case .busy = error, !isLast else { throw error }
+                // Release everything meanwhile, so that two runs cannot deadlock.
                 try await Task.sleep(for: .milliseconds(20))
             }
         }
@@ -50,11 +63,13 @@ struct BackupCut {
     private init(
         of directory: StoresDirectory,
         for options: BackupOptions,
+        leavingOutBusy: Bool,
         _ passesOver: (WalkedFile) throws -> Bool,
         _ context: OperationContext
     ) throws {
         let survey = try directory.survey(
             leavingOut: options.leavingOut,
+            links: options.isSafety ? .ignored : options.followsLinks ? .followed : .told,
             threads: context.threads,
             passesOver: passesOver,
             isCancelled: context.checkCancellation
@@ -66,49 +81,52 @@ struct BackupCut {
         let cut = try StoresCut(
             of: survey.stores,
             scratchParent: context.scratch,
-            busyTimeout: .seconds(1)
+            busyTimeout: .seconds(1),
+            leavingOutBusy: leavingOutBusy
         )
         members = cut.members
-        for failure in cut.failures { try note(failure) }
+        unopened = survey.foreign.map { ($0, nil) }
+        for failure in cut.failures { try add(failure) }
+        for store in survey.stores where Self.hasLockDirectory(store) {
+            context.note(
+                "'\(store.path).lock' is there: whoever made it may write to '\(store.path)' without locks that are seen"
+            )
+        }
         if !cut.isOneMoment {
             context.note("writers did not pause: the stores are cut a moment apart")
         }
     }
 
-    /// The paths of stores that are there and could not be read.
-    var unreadableStores: Set<String> {
-        Set(survey.stores.map(\.path.description)).subtracting(
-            members.map(\.store.path.description)
+    /// The paths of existing stores that could not be read.
+    var unreadableStores: Set<ExactString> {
+        Set(survey.stores.map(\.path.description.exact)).subtracting(
+            members.map(\.store.path.description.exact)
         )
     }
 
     /// The paths of the stores in this cut, and of SQLite's files beside them.
     var storeFiles: Set<RelativePath> {
-        gone.reduce(into: survey.storeFiles) { $0.subtract($1.files) }
+        gone.reduce(into: survey.storeFiles.union(survey.foreignFiles)) { $0.subtract($1.files) }
     }
 
-    private mutating func note(_ failure: StoresCut.Failure) throws {
-        func note(_ kind: Problem.Kind, _ reason: String) {
-            let path = failure.store.path.description
-            problems.append(Problem(kind: kind, path: path, reason: reason))
-        }
+    /// Whether the lock of SQLite's unix-dotfile VFS exists, which is a directory.
+    private static func hasLockDirectory(_ store: Store) -> Bool {
+        let path = store.path.sibling(store.path.name.appending(".lock"))
+        return (try? FileInfo.ifPresent(path.below(store.directory)))??.kind == .directory
+    }
+
+    private mutating func add(_ failure: StoresCut.Failure) throws {
         switch failure.error {
-        case StoreError.damaged(_, let reason):
-            damaged.append(failure.store)
-            note(
-                .damagedStore,
-                "SQLite finds it damaged: \(reason); its files are saved as they are"
-            )
-        case let error as StoreError:
-            damaged.append(failure.store)
-            note(.neverStill, "\(error); its files are saved as they are, at no single moment")
+        case let error as StoreError where failure.store.target != nil:
+            gone.append(failure.store)
+            let reason = "\(error); only the link to it is saved"
+            let path = failure.store.path.description
+            problems.append(Problem(kind: .unreadable, path: path, reason: reason))
         case let error as FileError
         where try error.isMissing && FileInfo.ifPresent(failure.store.location) == nil:
             gone.append(failure.store)
-        case let error as FileError where error.isNoSpace:
-            throw error
-        case let error:
-            note(.unreadable, explain(error))
+        case let error as FileError where error.isNoSpace: throw error
+        case let error: unopened.append((failure.store, error))
         }
     }
 }
@@ -117,14 +135,14 @@ extension StoresCut.Member {
     /// Returns the files of external data that a store's rows refer to.
     func externalFiles(_ report: StoreReport) -> Set<RelativePath> {
         let names = report.externalReferences.compactMap { try? RelativePath($0).name }
-        return Set(names.map(store.externalDataDirectory.appending))
+        return report.externalFiles.union(names.map(store.externalDataDirectory.appending))
     }
 }
 
-/// Something changed while an archive was written that only a new cut can mend.
+/// An error for a change during the writing of an archive that requires a new cut.
 struct CutAgain: ExplainedError {
     var reason: String
-    /// Files of external data that were not there; files that are missing again are not on their way.
+    /// The missing files of external data; if they are missing again, they are not about to appear.
     var missing: Set<RelativePath>?
 
     var description: String { "\(reason) while it was backed up, every time that was tried" }

@@ -4,24 +4,25 @@ internal import Remotes
 internal import Stores
 
 extension BackupFolder {
-    /// Throws if an archive would not fit where it is made, which is better told before the work.
+    /// Throws if an archive would not fit in the place where it is made, before the work starts.
     ///
-    /// Its size is not known beforehand: it is about that of the newest backup. Of a first one nothing
-    /// says how far it shrinks, and it is refused only if a quarter of the data would not fit.
+    /// Its size is not known beforehand, and is estimated as that of the newest backup. For a first backup, the
+    /// compression is unknown: it is refused only if a quarter of the data would not fit. Holes take almost no space.
     func checkSpace(
         for survey: StoresDirectory.Survey,
         isCompressed: Bool,
         after newest: Backup?
     ) throws {
         let needed =
-            isCompressed ? min(survey.size, newest?.size ?? survey.size / 4) : survey.size
+            isCompressed
+            ? min(survey.allocated, newest?.size ?? survey.allocated / 4) : survey.allocated
         let available = try Directory.open(workplace).availableSpace()
         guard needed <= available else {
             throw OperationError.noSpace(workplace, needed: needed, available: available)
         }
     }
 
-    /// Returns the folder if it can take an archive while that is made, and tells if it cannot.
+    /// Returns the folder if it accepts archives as streams; reports if it does not.
     func streamingFolder(_ context: OperationContext) async throws -> (any StreamingFolder)? {
         guard let remote = remote as? any StreamingFolder else { return nil }
         if try await remote.takesStreams() { return remote }

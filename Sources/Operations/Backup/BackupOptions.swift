@@ -4,42 +4,50 @@ internal import Files
 public import Foundation
 public import Stores
 
-/// The choices that a backup leaves.
+/// The options of a backup.
 public struct BackupOptions: Sendable {
     public var compression: Compression = .default
-    /// When the backup is made; its name and its manifest say so.
+    /// The time of the backup, for its name and its manifest.
     public var date: Date
     /// The program's name and version, for the manifest.
     public var tool: String
-    /// Why it is made, if that is not plain.
+    /// The reason for the backup, unless it is an ordinary one.
     public var reason: String?
-    /// For how long to try while a writer lets nobody read a store.
+    /// The time to keep trying while a writer blocks readers of a store.
     public var busyTimeout: Duration = .seconds(30)
-    /// Whether every store is checked in full while it is saved, which takes a while.
+    /// Whether to check every store in full while it is saved, which takes some time.
     public var checksStores = false
-    /// Whether a remark of that check is damage: rows that refer to rows that are not there.
+    /// Whether remarks of that check count as damage: rows that refer to missing rows.
     public var isStrict = false
-    /// Whether the data is right, however much less than before it is.
+    /// Whether the user accepts the data, even if it is much less than before.
     public var acceptsChanges = false
-    /// Whether to make none if the newest one has the same content; times do not count.
+    /// Whether to make no backup if the newest one has the same content; times do not count.
     public var skipsUnchanged = false
-    /// Whether the archive is uploaded while it is made, if its folder can take it so.
+    /// Whether to upload the archive while it is made, if its folder accepts streams.
     public var streams = false
     public var tags: [String] = []
     public var note: String?
-    /// What is left out.
+    /// The rules for files to exclude.
     public var exclusions = Exclusions.none
-    /// The paths that a restore keeps, which is all that its safety backup leaves out.
+    /// Whether a link to a store outside the stores directory counts as that store.
+    public var followsLinks = false
+    /// The columns that name files of stores, in addition to those of Core Data.
+    public var externalFiles: [ExternalFiles] = []
+    /// The paths that a restore keeps, which are the only ones that its safety backup excludes.
     var keptPaths: Set<RelativePath>?
-    /// What becomes of it if another backup of its minute has its name; one that waits gets a number.
+    /// The handling if another backup of the same minute has its name; a waiting backup always gets a number.
     public var sameName = SameName.number
-    /// Whether it waits in the folder's outbox if the folder cannot be reached.
+    /// Whether the backup waits in the folder's outbox if the folder is unreachable.
     public var queues = false
-    /// How it may be built on others; `nil` for one that stands alone.
+    /// The options for increments; `nil` for a backup outside a lineage.
     public var increments: IncrementOptions?
-    /// Whether it is encrypted though nobody was named who may read it: what it is made for is.
+    /// The greatest size of manifest lines, in bytes, that wait for the header.
+    ///
+    /// The header needs all stores to be examined first.
+    var headerWaits = 1 << 20
+    /// Whether to encrypt the backup even without recipients, because the backup to restore is encrypted.
     var isAlwaysEncrypted = false
-    /// Whether it is made before a restore: what was lost is then no news.
+    /// Whether the backup is made before a restore: a loss of data is then already known.
     var isBeforeRestore = false
 
     public init(date: Date, tool: String) {
@@ -47,6 +55,9 @@ public struct BackupOptions: Sendable {
         self.tool = tool
     }
 
-    /// What a walk passes over.
+    /// Whether it saves the data that a restore is about to replace, with or without stores.
+    var isSafety: Bool { isBeforeRestore || keptPaths != nil }
+
+    /// The rules for the files that a walk skips.
     var leavingOut: LeavingOut { keptPaths.map(LeavingOut.paths) ?? .matches(exclusions) }
 }

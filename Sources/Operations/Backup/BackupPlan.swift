@@ -5,29 +5,32 @@ internal import History
 internal import Stores
 internal import SystemPackage
 
-/// How an archive is written.
+/// The plan for writing an archive.
 struct BackupPlan {
     var options: BackupOptions
-    /// The archive's folder, which may be mounted in the stores directory too.
+    /// The archive's folder, which may be mounted in the stores directory.
     var folder: BackupFolder
-    /// A directory for what does not fit into memory.
+    /// The origin to record in the manifest.
+    var origin: Origin
+    /// A directory for data that does not fit into memory.
     var scratch: FilePath
-    /// Marks the manifest if much is gone.
+    /// The guard that marks the manifest if much data is gone.
     var anomalyGuard: AnomalyGuard
-    /// The stores that the backup before had.
+    /// The stores in the previous backup.
     var knownStores: Set<RelativePath>
-    /// Files of external data that were missing in the cut before.
+    /// The files of external data that were missing in the previous cut.
     var knownMissing: Set<RelativePath>
-    /// Whether no cut was made before this one.
+    /// Whether this is the first cut.
     var isFirstTry: Bool
-    /// Whether to report everything that would need a new cut.
+    /// Whether to report changes instead of requesting a new cut.
     var isLastTry: Bool
-    /// The backup's place in its lineage, and what the last ones held; `nil` if it is in none.
+    /// The backup's place in its lineage, and the recorded state of the last backups; `nil` if it is in none.
     var lineage: (plan: LineagePlan, state: BackupState)?
 
-    /// Returns whether the search for stores need not look into a file.
+    /// Returns whether the search for stores can skip a file.
     ///
-    /// A short file whose size no intact store has is read soon anyway: if it is one all the same, the next try finds it.
+    /// A short file whose size no intact store can have is soon read anyway. If it is a store all the same, the next
+    /// try finds it.
     ///
     /// - Throws: `HistoryError`.
     func passesOver(_ file: WalkedFile) throws -> Bool {
@@ -39,7 +42,7 @@ struct BackupPlan {
         return try isKnownNoStore(file)
     }
 
-    /// Returns whether a file stands as it did when an earlier backup read it, and found that it is no store.
+    /// Returns whether a file's disk state is the same as when an earlier backup found that it is no store.
     private func isKnownNoStore(_ file: WalkedFile) throws -> Bool {
         guard let lineage, lineage.plan.isIncrement, options.increments?.rereads != true,
             let identity = file.info.standing(at: options.date)

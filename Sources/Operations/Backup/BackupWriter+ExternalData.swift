@@ -4,9 +4,9 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// The files that rows refer to: every one has to be in the archive.
+/// The files that rows refer to: all of them must be in the archive.
 extension BackupWriter {
-    /// Returns files that rows refer to and that are not there, also in a cut that was made again.
+    /// Returns the missing files that rows refer to; requests a new cut first if that may find them.
     func findMissingExternalFiles(of stores: [KnownStore]) throws -> Set<RelativePath> {
         var missing: Set<RelativePath> = []
         for (member, report) in stores {
@@ -26,10 +26,10 @@ extension BackupWriter {
         return missing
     }
 
-    /// Adds a store's directory of external data, which had all needed files a moment ago.
+    /// Adds a store's directory of external data, after it was found to have all needed files.
     func addExternalData(of store: Store, needed: Set<RelativePath>) throws {
         let support = store.supportDirectory
-        // Anything else with that name comes with the other files.
+        // Anything else with that name is added with the other files.
         if !isAdded(support), let info = try FileInfo.ifPresent(support.below(directory.path)),
             info.kind == .directory
         {
@@ -39,7 +39,7 @@ extension BackupWriter {
                 try walk(from: support)
             }
         }
-        try addLeftOut(needed.subtracting(addedFiles), of: store)
+        try addNeeded(needed.subtracting(addedFiles), of: store)
         for path in needed.subtracting(addedFiles).sorted() {
             if try FileInfo.ifPresent(path.below(directory.path)) != nil, !isPlainFile(path) {
                 noteMissing(path, "is no file, or behind a link")
@@ -54,32 +54,34 @@ extension BackupWriter {
         note(.missingExternalData, path, "a store refers to this file, and it \(what)")
     }
 
-    /// Whether a path leads to a regular file without a link on its way.
+    /// Whether a path leads to a regular file, without a link on the way.
     func isPlainFile(_ path: RelativePath) -> Bool {
         (try? open(path.parent).info(path.name))?.kind == .file
     }
 
-    /// Whether a directory was added with another that it is in.
+    /// Whether a directory was added with another that contains it.
     private func isAdded(_ path: RelativePath) -> Bool {
         sequence(first: path, next: \.parent).contains { addedSupport.contains($0) }
     }
 
-    /// Adds files of external data that are to be left out, and that a store's rows refer to: without them
-    /// the store would be damaged.
-    func addLeftOut(_ needed: Set<RelativePath>, of store: Store) throws {
-        var added: [RelativePath] = []
-        for path in needed.sorted() where try isPlainFile(path) && leavesOut(path) {
+    /// Adds files that a store's rows refer to, and that are excluded or outside its directory of external data.
+    ///
+    /// Without them, the store would be damaged.
+    private func addNeeded(_ needed: Set<RelativePath>, of store: Store) throws {
+        var leftOut: [RelativePath] = []
+        for path in needed.sorted() where isPlainFile(path) {
             let parent = try open(path.parent)
             guard let info = try? parent.info(path.name) else { continue }
-            try addDirectories(above: path, upTo: store.supportDirectory)
+            try addDirectories(above: path)
             try addFile(WalkedFile(path: path, directory: parent, info: info))
-            added.append(path)
+            addedSupport.insert(path)
+            if try leavesOut(path) { leftOut.append(path) }
         }
-        guard let first = added.first else { return }
-        let count = counted(added.count, "file", "files")
+        guard let first = leftOut.first else { return }
+        let count = counted(leftOut.count, "file", "files")
         context.warn(
-            "\(count) such as '\(first)' would be left out, and \(added.count == 1 ? "is" : "are") backed up: "
-                + "rows in '\(store.path)' refer to \(added.count == 1 ? "it" : "them")"
+            "\(count) such as '\(first)' would be left out, and \(leftOut.count == 1 ? "is" : "are") backed up: "
+                + "rows in '\(store.path)' refer to \(leftOut.count == 1 ? "it" : "them")"
         )
     }
 
@@ -87,30 +89,31 @@ extension BackupWriter {
         try plan.options.leavingOut.leavesOut(path, in: directory.path)
     }
 
-    /// Adds the entries of the directories that a walk has passed over.
-    private func addDirectories(above path: RelativePath, upTo top: RelativePath) throws {
-        var missing: [RelativePath] = []
-        for directory in sequence(first: path, next: \.parent).dropFirst() {
-            missing.append(directory)
-            if directory == top { break }
-        }
-        for directory in missing.reversed() where !addedDirectories.contains(directory) {
-            addedDirectories.insert(directory)
-            let info = try open(directory).info()
-            try archive.add(attributes(directory, .directory, info))
+    /// Adds the entries of parent directories that no walk has reached.
+    private func addDirectories(above path: RelativePath) throws {
+        let above = Array(sequence(first: path, next: \.parent).dropFirst())
+        for directory in above.reversed() where !addedDirectories.contains(directory) {
+            try addDirectory(directory, open(directory).info())
         }
     }
 
-    // MARK: - Left out
+    /// Adds a directory's entry, unless it was already added for a file below it.
+    func addDirectory(_ path: RelativePath, _ info: FileInfo) throws {
+        guard !addedDirectories.contains(path) else { return }
+        try add(attributes(path, .directory, info))
+        if cut != nil { addedDirectories.insert(path) }
+    }
 
-    /// Returns whether something is left out: the user said so, or it is a part of a store that is.
+    // MARK: - Exclusions
+
+    /// Returns whether a file is excluded, by the user's rules or as part of an excluded store.
     ///
-    /// Files that rows refer to come all the same, with `addLeftOut`.
+    /// Excluded files that rows refer to are added by `addNeeded`.
     func isLeftOut(_ file: WalkedFile) -> Bool {
         leftOut.parts.contains(file.path) || plan.options.leavingOut.leavesOut(file)
     }
 
-    /// Says what was left out: of each store, since that may be a mistake, and of all else in detail.
+    /// Reports the exclusions: each store in a note, because it may be a mistake, and everything else in detail.
     func tellLeftOut() {
         for store in leftOut.stores {
             context.note("the store '\(store.path)' is left out, with all of its files")
@@ -123,8 +126,36 @@ extension BackupWriter {
         if rest > 0 { context.tellDetail("\(rest) more are left out") }
     }
 
-    /// Opens a directory below the stores directory, or that itself, without following a link.
+    /// Warns of stores behind links; if there is no other store, that is a problem instead.
+    func tellOutside() {
+        guard hasStores else { return }
+        for link in outside { context.warn(link.problem.description) }
+    }
+
+    /// Opens the stores directory, or a directory below it, without following a link.
     func open(_ path: RelativePath?) throws -> Directory {
         try (path?.components ?? []).reduce(.open(directory.path)) { try $0.directory($1) }
+    }
+}
+
+extension StoresDirectory.Survey {
+    /// Returns the reasons why no store is inside: without a store, the backup misses its purpose.
+    func hidingStores(in directory: StoresDirectory) -> [Problem] {
+        guard outside.isEmpty else { return outside.map(\.problem) }
+        guard !resemblesStore, leftOut.stores.isEmpty else { return [] }
+        let reason = "no store is in '\(printable(directory.path))': its files are saved"
+        return [Problem(kind: .noStore, path: ".", reason: reason)]
+    }
+}
+
+extension OutsideLink {
+    /// A problem that says that the stores behind the link are not in a backup.
+    var problem: Problem {
+        Problem(
+            kind: .linkedStore,
+            path: path.description,
+            reason:
+                "it is a link to '\(printable(target))', outside the stores directory, and \(isStore ? "that store is" : "the stores in there are") not in the backup"
+        )
     }
 }

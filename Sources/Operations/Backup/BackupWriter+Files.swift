@@ -3,13 +3,18 @@ internal import Backups
 internal import Files
 internal import Stores
 
-/// The tries to read a file that changes meanwhile.
+/// The number of tries to read a file that changes meanwhile.
 private let triesForAFile = 3
 
-/// The refused files after which no other thread reads any: some file systems tell otherwise of each file once it is open.
+/// The number of tries to read a database and its log while they do not change.
+private let triesForFiles = 5
+
+/// The number of refused files after which other threads read no more.
+///
+/// Some file systems report other attributes once a file is open.
 private let mostRefused = 1_000
 
-/// Everything besides the stores.
+/// The entries other than the stores.
 extension BackupWriter {
     /// Adds everything below a path, or below the stores directory.
     func walk(from start: RelativePath?) throws {
@@ -23,7 +28,7 @@ extension BackupWriter {
         } visit: { file in
             try context.checkCancellation()
             let path = full(file.path)
-            // It is in the archive already: the cut had to hold it.
+            // The file is already in the archive, added under the cut.
             guard !addedSupport.contains(path) else { return .skip }
             return try visit(WalkedFile(path: path, directory: file.directory, info: file.info))
         }
@@ -41,7 +46,7 @@ extension BackupWriter {
             context.note("'\(file.path)' is left out: every archive has its own")
             return .skip
         }
-        // A directory's name gets a slash at its end.
+        // A slash is added to a directory's name.
         guard file.path.bytes.count < ArchiveWriter.pathLimit else {
             let path = String(file.path.description.prefix(200)) + "…"
             let reason = "its path is longer than a zip can hold"
@@ -53,10 +58,11 @@ extension BackupWriter {
             guard folderIdentity != file.info.identity else {
                 throw OperationError.remoteInsideStores(plan.folder.address, directory.path)
             }
-            try add(attributes(file.path, .directory, file.info))
-            if cut != nil { addedDirectories.insert(file.path) }
+            try addDirectory(file.path, file.info)
         case .link: try addLink(file)
-        case .file: try addWaiting(file)
+        case .file:
+            guard try !isAddedLog(file.path) else { return .skip }
+            try addWaiting(file)
         case .special(let what):
             context.note("'\(file.path)' is left out: \(what) cannot be in an archive")
         }
@@ -70,8 +76,9 @@ extension BackupWriter {
         }
     }
 
-    /// Adds a file, which another thread reads if it is short and nothing depends on it; `addRefused` adds those that
-    /// ask for more care.
+    /// Adds a file.
+    ///
+    /// Another thread reads it if it is short and nothing depends on it; `addRefused` adds files that need more care.
     private func addWaiting(_ file: WalkedFile) throws {
         guard readsAhead, cut == nil, file.info.size <= Int64(Segment.size),
             !mayBeSidecar(file.path)
@@ -85,7 +92,7 @@ extension BackupWriter {
         )
         guard mayWait ?? true else { return try addFile(file) }
         try archive.add(attributes, opening: file) {
-            // The cut would have a store, if it had been there.
+            // A store that existed earlier would be in the cut.
             !DatabaseHeader.begins($0)
         }
         try context.advance(file.info.size)
@@ -95,7 +102,7 @@ extension BackupWriter {
         }
     }
 
-    /// Adds the files that were not as the walk came upon them, one by one.
+    /// Adds one by one the files that differed from the walk's view of them.
     func addRefused() throws {
         for attributes in archive.takeRefused() {
             try context.checkCancellation()
@@ -110,25 +117,23 @@ extension BackupWriter {
         try archive.drain()
     }
 
-    /// Whether a file may be SQLite's own, beside a store of which the archive has the content.
+    /// Whether a file may belong to SQLite, beside a store whose content is in the archive.
     private func mayBeSidecar(_ path: RelativePath) -> Bool {
         Store.database(ofFileBeside: path).map(cutStores.contains) ?? false
     }
 
-    /// Adds a file as it is at one moment: reads it again if it changed meanwhile, and reports it if it
-    /// does so every time.
+    /// Adds a file as of one moment: reads it again if it changed meanwhile, and reports it if it changes every time.
     func addFile(_ file: WalkedFile) throws {
         try telling(file.path) {
-            for attempt in 1...triesForAFile
-            where try add(file, acceptingChanges: attempt == triesForAFile) {
-                // Nobody asks for later ones, and there may be a million.
+            for attempt in 1...triesForAFile where try add(file, attempt) {
+                // Only files added under the cut are needed later, and there may be a million others.
                 if cut != nil { addedFiles.insert(file.path) }
                 return
             }
         }
     }
 
-    /// Runs `body`, and reports that the file cannot be read if so, unless it is gone.
+    /// Runs `body`, and reports if the file cannot be read, unless it is gone.
     private func telling(_ path: RelativePath, _ body: () throws -> Void) throws {
         do {
             try body()
@@ -138,7 +143,7 @@ extension BackupWriter {
         }
     }
 
-    /// An error in reading what is backed up; one in writing the archive is another matter.
+    /// An error reading the backed-up files, as opposed to an error writing the archive.
     private struct ReadFailure: Error {
         var error: FileError
     }
@@ -151,26 +156,29 @@ extension BackupWriter {
         }
     }
 
-    private func add(_ walked: WalkedFile, acceptingChanges: Bool) throws -> Bool {
-        // SQLite's own may come while the archive is written. The archive has the store without them: a journal of
-        // a later transaction would be rolled back into the store as soon as somebody opens what was restored.
+    private func add(_ walked: WalkedFile, _ attempt: Int) throws -> Bool {
+        let acceptingChanges = attempt == triesForAFile
+        // SQLite's own files may appear while the archive is written. The archive has the store without them: a journal
+        // of a later transaction would be rolled back into the restored store as soon as it is opened.
         let mayBeSidecar = mayBeSidecar(walked.path)
         if !mayBeSidecar, try addUnread(walked) { return true }
         let (file, info) = try reading { try walked.directory.fileAndInfo(walked.name) }
         if mayBeSidecar, try reading({ try Store.isSidecar(file, at: walked.path) }) { return true }
+        let live = LiveFile(file, info)
+        if attempt > 1 { try reading { try live.look(context.checkCancellation) } }
         var (changed, isNewStore) = (false, false)
         func isStill() throws -> Bool {
-            changed = try reading { try file.info() } != info
+            changed = try reading { try !live.isStill() }
             return !changed || acceptingChanges
         }
         func read(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Int {
-            let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
-            // It has become one since it was looked at: it is given up, and looked at again.
+            let count = try advance { try reading { try live.read(into: buffer, at: offset) } }
+            // The file has become SQLite's since it was examined: give it up, and examine it again.
             if mayBeSidecar, offset == 0 {
                 let start = [UInt8](buffer.prefix(min(count, 8)))
                 if Store.isSidecar(start, size: info.size, at: walked.path) { return 0 }
             }
-            // The cut would have it, if it had been there.
+            // A store that existed earlier would be in the cut.
             if offset == 0, !storeFiles.contains(walked.path),
                 !leftOut.stores.contains(where: { $0.path == walked.path }),
                 DatabaseHeader.begins(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
@@ -181,7 +189,7 @@ extension BackupWriter {
                 isNewStore = true
             }
             guard count < buffer.count, acceptingChanges else { return count }
-            // It was truncated while it was read; the archive gets zeros, and the problem is told.
+            // The file was truncated while it was read: the archive gets zeros, and the problem is reported.
             UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(
                 as: UInt8.self,
                 repeating: 0
@@ -192,7 +200,7 @@ extension BackupWriter {
         let wasAdded = try addContent(
             of: attributes,
             size: info.size,
-            identity: acceptingChanges ? nil : identity(of: walked, info),
+            identity: attempt > 1 ? nil : identity(of: walked, info),
             isStill: isStill,
             read: read
         )
@@ -204,5 +212,124 @@ extension BackupWriter {
             note(.neverStill, walked.path, reason)
         }
         return wasAdded
+    }
+}
+
+/// The databases that SQLite does not read, and the logs that it does not read to their end.
+extension BackupWriter {
+    /// Adds a database with its log or its journal as files of one moment, or reports that they are not.
+    ///
+    /// - Parameters:
+    ///   - store: the database, to which this process has no connection.
+    ///   - error: the reason why SQLite does not read it, which is a problem; `nil` if it need not be read.
+    /// - Throws: `FileError` of the archive or of scratch space.
+    func addUnopened(_ store: Store, since error: (any Error)?) throws {
+        var isStill = true
+        var wasAdded = false
+        try telling(store.path) {
+            for attempt in 1...triesForFiles where !wasAdded {
+                try context.checkCancellation()
+                let files = try reading {
+                    try StoreFiles(of: store, scratchParent: context.scratch)
+                }
+                wasAdded = try add(files, of: store, acceptingChanges: attempt == triesForFiles)
+                if wasAdded { isStill = try addSidecars(of: files) }
+            }
+        }
+        guard wasAdded else { return }
+        addedFiles.insert(store.path)
+        let asFiles = "its files are saved as they are\(isStill ? "" : ", at no single moment")"
+        switch error {
+        case StoreError.damaged(_, let reason)?:
+            note(.damagedStore, store.path, "SQLite finds it damaged: \(reason); \(asFiles)")
+        case let error?:
+            note(isStill ? .damagedStore : .neverStill, store.path, "\(explain(error)); \(asFiles)")
+        case nil where !isStill:
+            note(.neverStill, store.path, "it changed every time it was read; \(asFiles)")
+        case nil: break
+        }
+    }
+
+    private func add(
+        _ files: StoreFiles,
+        of store: Store,
+        acceptingChanges: Bool
+    ) throws -> Bool {
+        func read(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Int {
+            let count = try advance { try reading { try files.read(into: buffer, at: offset) } }
+            guard count < buffer.count, acceptingChanges else { return count }
+            // The file was truncated while it was read: the archive gets zeros, and the problem is reported.
+            UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(
+                as: UInt8.self,
+                repeating: 0
+            )
+            return buffer.count
+        }
+        return try addContent(
+            of: attributes(store.path, .file, files.info),
+            size: files.info.size,
+            identity: nil,
+            isSnapshot: !acceptingChanges,
+            isStill: { try reading { try files.isStill() } || acceptingChanges },
+            read: read
+        )
+    }
+
+    /// Adds the log and the journal, and returns whether they and the database are of one moment.
+    private func addSidecars(of files: StoreFiles) throws -> Bool {
+        try reading { try files.copySidecars() }
+        for sidecar in files.sidecars {
+            try add(sidecar.copy, at: sidecar.path, like: sidecar.info)
+            addedFiles.insert(sidecar.path)
+        }
+        for failure in files.failures {
+            note(.unreadable, failure.path, failure.error.description)
+        }
+        return try reading { try files.isStill() }
+    }
+
+    /// Adds a copy of a file; the copy does not change.
+    private func add(_ copy: File, at path: RelativePath, like info: FileInfo) throws {
+        _ = try addContent(
+            of: attributes(path, .file, info),
+            size: copy.size,
+            identity: nil,
+            isSnapshot: true,
+            isStill: { true },
+            read: { buffer, offset in try advance { try copy.read(into: buffer, at: offset) } }
+        )
+    }
+
+    /// Adds a damaged log under a name under which SQLite takes no transactions from it.
+    ///
+    /// The store is in the archive as of the last transaction before the damage.
+    func add(_ log: DamagedLog, of store: Store) throws {
+        let name = store.path.name.appending("-wal.damaged")
+        let names = [name] + (2...99).map { name.appending("-\($0)") }
+        let free = try names.first {
+            try FileInfo.ifPresent(store.path.sibling($0).below(directory.path)) == nil
+        }
+        let path = store.path.sibling(free ?? name)
+        try add(log.file, at: path, like: log.file.info())
+        note(
+            .damagedStore,
+            store.path,
+            "\(log.reason), and SQLite ignores the transactions behind that; all of the log is saved as '\(path.name)'"
+        )
+    }
+
+    /// Returns whether a file is the log or the journal of a database, and in the archive with it.
+    ///
+    /// - Throws: `CutAgain` if it appeared after the cut; in the last try, that is reported instead.
+    fileprivate func isAddedLog(_ path: RelativePath) throws -> Bool {
+        guard let database = Store.database(ofFileBeside: path), !cutStores.contains(database)
+        else { return false }
+        if addedFiles.contains(path) { return true }
+        guard try directory.foreignDatabase(of: path) != nil,
+            try !plan.options.leavingOut.leavesOut(database, in: directory.path)
+        else { return false }
+        guard isLastTry else { throw CutAgain(reason: "'\(path)' was made") }
+        note(.neverStill, database, "'\(path)' was made after the cut, and is of another moment")
+        return false
     }
 }

@@ -6,7 +6,7 @@ internal import History
 internal import Stores
 internal import SystemPackage
 
-/// Writes one archive from one cut: the stores and their external data while the cut is held, then the
+/// A writer of one archive from one cut: first the stores and their external data, while the cut is held, then the
 /// rest.
 final class BackupWriter {
     let directory: StoresDirectory
@@ -14,25 +14,31 @@ final class BackupWriter {
     let plan: BackupPlan
     var isLastTry: Bool { plan.isLastTry }
     let folderIdentity: FileInfo.Identity?
-    /// Bytes in all regular files, as far as the survey saw them.
+    /// The size of all regular files in bytes, according to the survey.
     private let size: Int64
     /// The paths of stores and of SQLite's files beside them, which no walk adds.
     let storeFiles: Set<RelativePath>
-    /// The stores of which the archive gets the content as of the cut.
+    /// The stores whose content is added as of the cut.
     let cutStores: Set<RelativePath>
-    /// What was left out when the cut was made.
+    /// The exclusions at the time of the cut.
     let leftOut: LeftOut
+    /// The links to stores that are not in the backup.
+    let outside: [OutsideLink]
+    /// Whether there is a store inside, readable or not.
+    let hasStores: Bool
     private let manifest: ManifestWriter
     let archive: ArchiveWriter
-    /// Leaves out what earlier backups have; `nil` if everything is written.
+    /// The writer that omits data of earlier backups; `nil` if everything is written.
     let changes: ChangeWriter?
-    /// How the files of the stores stood before the cut.
+    /// The disk state of the stores' files before the cut.
     private let standing: [RelativePath: String]
     private(set) var cut: BackupCut?
     /// The manifest's first line, once it is known.
     private var header: ManifestHeader?
     var problems: [Problem]
-    /// Findings about the stores that are no problems.
+    /// The databases that SQLite does not read, with the reasons.
+    var unopened: [(store: Store, error: (any Error)?)]
+    /// The remarks about the stores that are no problems.
     private var remarks: [String] = []
     /// Whether other threads read short files.
     var readsAhead = true
@@ -40,7 +46,7 @@ final class BackupWriter {
     var addedFiles: Set<RelativePath> = []
     var addedDirectories: Set<RelativePath> = []
 
-    /// Prepares to write an archive into an empty file, which is the caller's to sync, or into a stream.
+    /// Prepares to write an archive into a stream, or into an empty file that the caller must sync.
     init(
         of cut: consuming BackupCut,
         in directory: StoresDirectory,
@@ -56,13 +62,18 @@ final class BackupWriter {
         storeFiles = cut.storeFiles
         cutStores = Set(cut.members.map(\.store.path))
         leftOut = cut.survey.leftOut
+        outside = cut.survey.outside
+        hasStores = !cut.survey.stores.isEmpty || !cut.survey.foreign.isEmpty
         problems = cut.problems
+        if !hasStores, !plan.options.isSafety { problems += cut.survey.hidingStores(in: directory) }
+        unopened = cut.unopened
         self.cut = cut
         let compression = plan.options.compression
         let manifest = ManifestWriter(
             modified: plan.options.date,
             compression: compression,
-            in: plan.scratch
+            in: plan.scratch,
+            waitingLimit: plan.options.headerWaits
         )
         self.manifest = manifest
         standing = cut.standing
@@ -86,8 +97,8 @@ final class BackupWriter {
 
     /// Writes the archive.
     ///
-    /// - Returns: the archive's manifest, as far as a caller needs it.
-    /// - Throws: `CutAgain` if the archive would hold no state that ever was.
+    /// - Returns: the written archive, with the parts of its manifest that the caller needs.
+    /// - Throws: `CutAgain` if the archive would contain a state that never existed.
     func run() throws -> WrittenArchive {
         defer {
             changes?.close()
@@ -95,8 +106,9 @@ final class BackupWriter {
         }
         context.report(.began(.reading, total: size))
         try addStores()
-        // Writers in a rollback mode had to wait so far.
+        // Writers in a rollback mode had to wait until now.
         cut = nil
+        for (store, error) in unopened { try addUnopened(store, since: error) }
         try walk(from: nil)
         try archive.drain()
         try addRefused()
@@ -107,35 +119,47 @@ final class BackupWriter {
             tally: changes.flatMap { $0.plan.isIncrement ? $0.tally : nil },
             tellsState: changes != nil
         )
-        try archive.add(manifest.entry)
+        let signature = try manifest.add(to: archive, signing: plan.folder.keys.signers)
         let size = try archive.finish()
         remarks.forEach(context.note)
         tellLeftOut()
+        tellOutside()
         context.tell(trailer.problems)
         guard let header else { preconditionFailure("a manifest has a header") }
-        return WrittenArchive(size: size, header: header, trailer: trailer)
+        return WrittenArchive(
+            size: size,
+            header: header,
+            trailer: trailer,
+            signature: signature
+        )
     }
 
     // MARK: - Under the cut
 
     private func addStores() throws {
         guard let cut else { return }
-        // Only now that all transactions have begun: it takes time, and would pull the cut apart.
+        // Start only after all transactions have begun: it takes time, and would spread the cut over that time.
         let known = try KnownReports(of: cut.members, standing: standing, plan)
         let counting = StoreReports(
             of: cut.members,
             known: known?.reports ?? [:],
             checking: plan.options.checksStores ? .full : .none,
+            isLastTry: isLastTry,
             isStrict: plan.options.isStrict,
+            naming: plan.options.externalFiles,
             context
         )
         defer { counting.close() }
+        var begun: [KnownStore]?
         for member in cut.members {
-            try add(member)
-            if manifest.isHeaderDue { _ = try beginManifest(cut, counting) }
+            do {
+                try add(member)
+            } catch let error as StoreError {
+                unopened.append((member.store, error))
+            }
+            if manifest.isHeaderDue { begun = try beginManifest(cut, counting) }
         }
-        for store in cut.damaged { try addDamaged(store) }
-        let stores = try beginManifest(cut, counting)
+        let stores = try begun ?? beginManifest(cut, counting)
         for (member, report) in stores { try known?.keep(report, of: member.store) }
         for (member, report) in stores {
             for finding in report.damage {
@@ -148,6 +172,11 @@ final class BackupWriter {
             let needed = member.externalFiles(report).subtracting(missing)
             try addExternalData(of: member.store, needed: needed)
             remarks += report.remarks.map { "'\(member.store.path)': \($0)" }
+            remarks += report.otherValues
+            for reason in report.unknownFiles { note(.unreadable, member.store.path, reason) }
+        }
+        for files in plan.options.externalFiles where !cutStores.contains(files.store) {
+            context.warn("'\(files.text)': there is no such store that can be read")
         }
     }
 
@@ -155,7 +184,10 @@ final class BackupWriter {
 
     private func beginManifest(_ cut: BackupCut, _ counting: StoreReports) throws -> [KnownStore] {
         do {
-            let stores = Array(zip(cut.members, try counting.wait()))
+            // Omit stores that are in the archive as files only: their facts would not be reliable.
+            let files = Set(unopened.map(\.store.path))
+            let stores = zip(cut.members, try counting.wait())
+                .filter { !files.contains($0.0.store.path) }
             let root = try FileInfo(of: directory.path)
             var header = ManifestHeader(
                 id: .random(),
@@ -165,11 +197,18 @@ final class BackupWriter {
                 root: .init(mode: root.mode, owner: root.owner, group: root.group),
                 stores: stores.map { $1.facts }
             )
-            header.origin = StoresOrigin.of(directory.path)
+            header.origin = plan.origin.id
+            header.originName = plan.origin.name
+            header.vouchers = try plan.folder.keys.signers?.vouchers()
             let exclusions = plan.options.exclusions
             plan.lineage?.plan.mark(&header)
             if !exclusions.isEmpty { header.excluded = Excluded(exclusions, leftOut) }
-            plan.anomalyGuard.mark(&header, unreadable: cut.unreadableStores) {
+            let sound = stores.filter { $1.damage.isEmpty }.map { $1.facts.path.exact }
+            plan.anomalyGuard.mark(
+                &header,
+                unreadable: cut.unreadableStores.union(files.map(\.description.exact)),
+                uncounted: Set(sound)
+            ) {
                 guard let path = try? RelativePath($0) else { return false }
                 return (try? exclusions.excludes(path, in: directory.path)) ?? false
             }
@@ -191,7 +230,7 @@ final class BackupWriter {
             try advance { try snapshot.read(into: buffer, at: offset) }
         }
         let attributes = attributes(member.store.path, .file, info)
-        // Only if it stood the same before the cut and in it, the snapshot is of what stood there.
+        // The disk state holds for the snapshot only if it was the same before the cut and is the same under it.
         let before = standing[member.store.path]
         let isWhole = try addContent(
             of: attributes,
@@ -203,33 +242,25 @@ final class BackupWriter {
             read: read
         )
         guard isWhole else {
-            throw CutAgain(reason: "'\(member.store.path)' was opened by an application")
+            guard isLastTry else {
+                throw CutAgain(
+                    reason: "'\(member.store.path)' was opened or written by an application"
+                )
+            }
+            throw StoreError.neverStill(member.store.path.description)
         }
-        // It may be the external data of another.
+        if let log = snapshot.damagedLog { try add(log, of: member.store) }
+        // The store may be external data of another store.
         addedFiles.insert(member.store.path)
     }
 
-    /// Adds the database and its log as files: nothing else is there to save.
-    private func addDamaged(_ store: Store) throws {
-        let parent = try open(store.path.parent)
-        for suffix in ["", "-wal", "-journal"] {
-            let name = store.path.name.appending(suffix)
-            let path = store.path.sibling(name)
-            // A file that is not SQLite's own comes with all the others.
-            guard storeFiles.contains(path), let info = try? parent.info(name),
-                info.kind == .file
-            else { continue }
-            try addFile(WalkedFile(path: path, directory: parent, info: info))
-        }
-    }
-
-    // MARK: - Telling
+    // MARK: - Reports
 
     func note(_ kind: Problem.Kind, _ path: RelativePath, _ reason: String) {
         problems.append(Problem(kind: kind, path: path.description, reason: reason))
     }
 
-    /// Tells that bytes were read.
+    /// Reports the bytes that a closure reads.
     func advance(_ body: () throws -> Int) throws -> Int {
         let count = try body()
         try context.advance(Int64(count))

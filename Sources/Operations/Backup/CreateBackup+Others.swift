@@ -3,16 +3,16 @@ internal import Files
 internal import Foundation
 internal import Remotes
 
-// The newest backup may have the same content.
+// If the newest backup has the same content, no new one is needed.
 extension CreateBackup {
-    /// Returns the newest backup, if it has everything that was written, and no more.
+    /// Returns the newest backup if its content is exactly the written content.
     ///
-    /// It must be good as far as is known, and still be there. On this machine it is opened: a backup
-    /// that cannot be opened is no reason to make none.
+    /// It must not be known to be damaged, and must still exist. A backup on this machine is opened: if that fails, a
+    /// new one must be made.
     func unchanged(_ written: WrittenArchive, since backups: [Backup]) async throws -> Backup? {
         guard options.skipsUnchanged, written.trailer.problems.isEmpty,
             written.header.anomalies == nil,
-            let newest = backups.ordinary.notFromFuture(options.date).first,
+            let newest = folder.own(backups).ordinary.notFromFuture(options.date).first,
             newest.damage == nil, !newest.isPartial
         else { return nil }
         var root = newest.root
@@ -24,28 +24,27 @@ extension CreateBackup {
                 root = archived.header?.root
                 exclusions = archived.header?.excluded?.key
             } catch let error where error.isOfKeys {
-                // What is remembered is of this very file.
+                // The recorded facts are those of this very file.
             } catch {
                 return nil
             }
         }
         let home = folder.home(of: newest)
-        // A restore leaves other files alone then.
+        // With other exclusions, a restore would keep other files.
         guard root == written.header.root, exclusions == written.header.excluded?.key,
             home.content(of: newest) == written.trailer.content,
-            // Another machine may have deleted it, which our lock does not keep out.
+            // Another machine may have deleted it in spite of our lock.
             try await home.remote.list().contains(where: {
-                $0.name == newest.name && $0.size == newest.size
+                $0.name.exact == newest.name.exact && $0.size == newest.size
             }),
             try await home.isThere(newest)
         else { return nil }
         return newest
     }
 
-    /// Adds the tags and the note to the backup that makes a new one unnecessary.
+    /// Adds the tags and the note to the existing backup that replaces a new one.
     ///
-    /// - Returns: the backup as it is now, whether that is a change, and a problem if a loss of power may
-    ///   undo that.
+    /// - Returns: the backup as it is now, whether it changed, and a problem if a power loss may undo that.
     func annotate(_ backup: Backup) async throws -> (Backup, Bool, Problem?) {
         guard !options.tags.isEmpty || options.note != nil else { return (backup, false, nil) }
         return try await folder.home(of: backup).annotate(backup, at: options.date) {
@@ -55,24 +54,24 @@ extension CreateBackup {
     }
 }
 
-// Two backups of one minute would like to have one name.
+// Two backups of the same minute compete for one name.
 extension CreateBackup {
-    /// Throws if the name is taken and that is not wanted: better told before the work than after it.
+    /// Throws before the work if the name is taken and the options do not allow that.
     ///
     /// - Throws: `BackupFolderError.taken`, `.pinned`, `.needed`.
     func refuseTakenName(among backups: [Backup]) throws {
-        // If nothing has changed, no name is needed.
+        // Without changes, no name is needed.
         guard !options.skipsUnchanged else { return }
         switch options.sameName {
         case .number: return
         case .fail:
-            // People see all kinds without their ends.
+            // Display names omit the extensions of all kinds.
             let name = BackupName.display(name(isIncrement: false))
-            if let other = backups.first(where: { $0.displayName == name }) {
+            if let other = backups.first(where: { $0.displayName.exact == name.exact }) {
                 throw BackupFolderError.taken(other.displayName, address: folder.address)
             }
         case .replace:
-            // Whether it is an increment, and of which name, shows only while it is written.
+            // The kind of backup, and so its name, is known only while it is written.
             guard options.increments == nil else { return }
             guard let other = rival(ofIncrement: false, among: backups) else { return }
             try refuseToReplace(other, among: backups)
@@ -84,7 +83,7 @@ extension CreateBackup {
         try folder.refuseNeeded(other, among: backups)
     }
 
-    /// The name that a new backup would like.
+    /// Returns the preferred name of a new backup.
     private func name(isIncrement: Bool) -> String {
         BackupName.make(
             options.date,
@@ -94,30 +93,30 @@ extension CreateBackup {
         )
     }
 
-    /// The backup that has the name which a new one would like.
+    /// Returns the backup that has the preferred name of a new one.
     private func rival(ofIncrement isIncrement: Bool, among backups: [Backup]) -> Backup? {
         let name = name(isIncrement: isIncrement)
-        return backups.first { $0.name == name }
+        return backups.first { $0.name.exact == name.exact }
     }
 
-    /// Returns the backups that a new one may be built on: not one whose place it is to take.
+    /// Returns the backups that a new one may be built on, without the one that it will replace.
     func bases(among backups: [Backup]) -> [Backup] {
         guard options.sameName == .replace,
             let other = rival(ofIncrement: true, among: backups)
         else { return backups }
-        return backups.filter { $0.name != other.name }
+        return backups.filter { $0.name.exact != other.name.exact }
     }
 
-    /// Has a new backup take the place of the one whose name it would like, if that is wanted.
+    /// Replaces the backup that has a new backup's preferred name, if the options say so.
     ///
-    /// Both are in the folder by now. If it fails, the new one stays under its number, and that is a problem.
+    /// Both are already in the folder. If it fails, the new one keeps its number, and that is a problem.
     /// - Parameters:
     ///   - outcome: the new backup.
-    ///   - backups: those that were there before.
+    ///   - backups: the backups before.
     func replaceRival(with outcome: inout Outcome, among backups: [Backup]) async {
         guard options.sameName == .replace,
             let other = rival(ofIncrement: outcome.backup.isIncrement, among: backups),
-            other.name != outcome.backup.name
+            other.name.exact != outcome.backup.name.exact
         else { return }
         do {
             try await refuseToReplace(other, among: folder.list().backups)

@@ -4,16 +4,16 @@ internal import Remotes
 internal import Stores
 internal import SystemPackage
 
-/// A backup that may wait comes into the outbox first, and goes from there:
+/// A backup that may wait is first put into the outbox, and then uploaded:
 ///
 ///     send what waits → cut, write, publish in the outbox → send that
 ///
-/// So a run that is killed, or a transfer that is cut, never costs another look at the stores.
+/// So after a killed run or an interrupted transfer, the stores need not be read again.
 extension CreateBackup {
-    /// The folder that the archive comes into.
+    /// The folder that the archive is put into.
     var destination: BackupFolder { options.queues ? folder.outbox?.folder ?? folder : folder }
 
-    /// Sends what waits, if anything does.
+    /// Uploads the waiting backups, if there are any.
     ///
     /// - Throws: see `UploadBackups`.
     @discardableResult
@@ -25,7 +25,7 @@ extension CreateBackup {
         return sent
     }
 
-    /// Makes the backup, which stays in the outbox if the folder cannot be reached.
+    /// Makes the backup, which stays in the outbox if the folder is unreachable.
     func run(
         _ directory: StoresDirectory,
         queueingIn outbox: Outbox,
@@ -33,8 +33,8 @@ extension CreateBackup {
     ) async throws -> Outcome {
         try outbox.make(for: folder.address)
         guard locked.isEmpty, options.sameName == .number else {
-            // A restore has locked what may be the folder, and waits for no transfer of others. And the place
-            // of another backup is taken in the folder only.
+            // A restore may have locked the folder itself, and must not wait for other transfers. And another backup
+            // can be replaced only in the folder.
             var plain = self
             plain.options.queues = false
             do {
@@ -85,7 +85,7 @@ extension CreateBackup {
         return outcome
     }
 
-    /// Sends a backup that came into the outbox, and those that wait with it.
+    /// Uploads a backup from the outbox, together with the others that wait.
     private func send(_ outcome: Outcome) async throws -> Outcome {
         var outcome = outcome
         outcome.backup.isWaiting = true
@@ -98,7 +98,7 @@ extension CreateBackup {
             } else if let failure = sent.failure {
                 outcome.waitsFor = failure
             } else {
-                // Another run was faster.
+                // Another run has already uploaded it.
                 let backups = try await folder.list().backups
                 outcome.backup = backups.first { $0.id == outcome.backup.id } ?? outcome.backup
             }
@@ -120,7 +120,7 @@ extension CreateBackup {
         return outcome
     }
 
-    /// Has the next backup compared with one that waits.
+    /// Makes the next backup compare its rows with those of a waiting backup.
     private func remember(_ outcome: Outcome) {
         guard !outcome.isUnchanged, !outcome.backup.isSafety,
             let location = outcome.backup.file.location,
@@ -130,10 +130,6 @@ extension CreateBackup {
                 keys: folder.keys
             ).header
         else { return }
-        folder.memory.catalog.rememberExpectedRows(
-            header.successorRows,
-            after: outcome.backup,
-            in: folder.address
-        )
+        folder.rememberExpectedRows(header.successorRows, after: outcome.backup)
     }
 }

@@ -9,9 +9,8 @@ public import SystemPackage
 
 /// Saves a stores directory into one archive in a remote folder, while applications use it.
 ///
-/// If it fails, the remote folder stays as it was; a killed run leaves a hidden partial file, which the
-/// next run removes. Locks are taken in this order: the stores directory, the remote folder's staging
-/// directory, then SQLite's.
+/// If it fails, the remote folder stays as it was. A killed run leaves a hidden partial file, which the next run
+/// removes. Locks are taken in this order: the stores directory, the remote folder's staging directory, then SQLite's.
 public struct CreateBackup: Sendable {
     public typealias Options = BackupOptions
 
@@ -19,41 +18,41 @@ public struct CreateBackup: Sendable {
     public struct Outcome: Sendable {
         /// The new backup, or the newest one if none was made.
         public var backup: Backup
-        /// Whether none was made, since `backup` has the same content.
+        /// Whether no backup was made, because `backup` has the same content.
         public var isUnchanged = false
-        /// Whether the tags and the note were added to that one.
+        /// Whether the tags and the note were added to that backup.
         public var isAnnotated = false
-        /// Entries in the archive, without the manifest.
+        /// The number of entries in the archive, without the manifest.
         public var entries: Int
-        /// Bytes in all files before compression.
+        /// The size of all files before compression, in bytes.
         public var bytes: Int64
-        /// How many backups are in the folder now.
+        /// The number of backups in the folder now.
         public var backups: Int
-        /// How many stores were cut.
+        /// The number of stores in the cut.
         public var stores: Int
-        /// How many files and directories were left out.
+        /// The number of excluded files and directories.
         public var leftOut = 0
-        /// Everything that could not be done as it should; the backup is partial if there is any.
+        /// The problems; the backup is partial if there are any.
         public var problems: [Problem]
-        /// The backup whose name it took, and which is in the trash.
+        /// The backup whose name it took, and which is now in the trash.
         public var replaced: Backup?
-        /// Why it waits on this machine; `nil` if it is in its folder.
+        /// The reason why it waits on this machine; `nil` if it is in its folder.
         public var waitsFor: (any Error)?
-        /// Of one of the problems, the error: the archive is there, but may not be on the disk.
+        /// The error of a problem: the archive exists, but may not be on the disk.
         var notSynced: RemoteError?
     }
 
     private static let cutsLimit = 5
-    /// Bytes that a first archive is taken to have.
+    /// The assumed size of a first archive in bytes.
     private static let unknownSize: Int64 = 1 << 30
 
     private let path: FilePath
     let folder: BackupFolder
     var options: Options
     let context: OperationContext
-    /// Why the folder cannot be reached, if that is known.
+    /// The error if the folder is known to be unreachable.
     var refusal: (any Error)?
-    /// Bytes that the archive may have; it has to wait then.
+    /// The greatest allowed size of the archive in bytes, if it has to wait.
     var room = Int64.max
 
     public init(
@@ -79,7 +78,7 @@ public struct CreateBackup: Sendable {
             throw OperationError.noStores(path)
         }
         return try await context.withLock(on: directory.path) {
-            // What waits comes first: the new one is not to be older than another that comes later.
+            // Upload waiting backups first, so that the folder gets no older backup after the new one.
             let problems = try await options.queues ? [] : sendWaiting().problems
             var outcome = try await runLocked(directory)
             outcome.problems += problems
@@ -87,8 +86,8 @@ public struct CreateBackup: Sendable {
         }
     }
 
-    /// Makes the backup for a caller that has locked the stores directory, and perhaps others: one may
-    /// be the backup folder.
+    /// Makes the backup for a caller that has locked the stores directory, and perhaps others, including the backup
+    /// folder.
     func runLocked(
         _ directory: StoresDirectory,
         holding locked: [FilePath] = []
@@ -106,25 +105,29 @@ public struct CreateBackup: Sendable {
     }
 
     private func runWithFolderLocked(_ directory: StoresDirectory) async throws -> Outcome {
-        // Only now that nobody else changes it; and a missing folder is better told before the work.
+        // List the folder only under the lock, when it cannot change, and report a missing folder before the work.
         try await makeLocked(directory, after: folder.list().backups)
     }
 
-    /// Makes it while the place that it comes to is locked; see `destination`.
+    /// Makes the backup while the folder that gets the archive is locked; see `destination`.
     func makeLocked(
         _ directory: StoresDirectory,
         after backups: [Backup]
     ) async throws -> Outcome {
         try refuseTakenName(among: backups)
-        // A missing password is better told before the work.
+        // Report a missing password before the work.
         _ = try recipients()
-        if let warning = backups.first?.futureWarning(at: options.date) {
+        if let warning = folder.own(backups).first?.futureWarning(at: options.date) {
             context.warn(warning)
         }
-        if backups.ordinary.isEmpty {
+        if refusal == nil, let warning = await folder.lossWarning(beside: backups) {
+            context.warn(warning)
+        }
+        if folder.own(backups).ordinary.isEmpty {
             let places = Places(stores: path, folder: folder)
             if let warning = places.warning { context.warn(warning) }
             if let remark = places.remark { context.note(remark) }
+            if let remark = remark(onPredecessorAmong: backups) { context.note(remark) }
         }
         do {
             try context.removeLeftovers(of: destination)
@@ -137,8 +140,20 @@ public struct CreateBackup: Sendable {
         }
     }
 
+    /// Returns a remark on how to continue the backups of an earlier system or key.
+    private func remark(onPredecessorAmong backups: [Backup]) -> String? {
+        guard let last = folder.predecessor(among: backups) else { return nil }
+        let shown = printable(bytes: last.name.utf8)
+        let steps = [
+            last.isOther ? "set 'origin: \(shown)'" : nil,
+            last.key.map { "run 'grocerydude trust add \($0.fingerprint)'" },
+        ].compactMap(\.self).joined(separator: ", and ")
+        return
+            "another system or key made '\(last.backup.displayName)' of '\(shown)': to continue its backups, \(steps)"
+    }
+
     private static func saysItAll(_ error: any Error) -> Bool {
-        // A note that was not synced says nothing of the backup: there is none.
+        // An error about an unsynced note does not say that no backup was made.
         (error as? RemoteError).map { $0.problem == nil && !$0.isOfTransfer } ?? false
             || error is OperationError || error is BackupFolderError
             || error is CancellationError || error is StoreError || error is HistoryError
@@ -146,11 +161,10 @@ public struct CreateBackup: Sendable {
     }
 
     private func anomalyGuard(after backups: [Backup]) -> AnomalyGuard {
-        let backups = backups.ordinary
+        let backups = folder.own(backups).ordinary
         let real = backups.notFromFuture(options.date)
-        let expected = folder.memory.catalog.expectedRows(
+        let expected = folder.expectedRows(
             after: real.isEmpty ? backups : real,
-            in: folder.address,
             isListed: refusal == nil
         )
         if expected == nil, backups.contains(where: { $0.file.location == nil }) {
@@ -163,7 +177,7 @@ public struct CreateBackup: Sendable {
         )
     }
 
-    /// Returns those who may read it; `nil` for everybody.
+    /// Returns the recipients who may read the backup; `nil` for no encryption.
     private func recipients() throws -> [Recipient]? {
         let recipients = try folder.keys.recipients()
         guard recipients == nil, options.isAlwaysEncrypted else { return recipients }
@@ -194,7 +208,7 @@ public struct CreateBackup: Sendable {
             outcome.notSynced = error
             outcome.problems += error?.problem.map { [$0] } ?? []
             await replaceRival(with: &outcome, among: backups)
-            // Under the name that it has now.
+            // Use the name that the backup has now.
             keep(outcome.backup, written, in: lineage)
             return outcome
         } catch {
@@ -203,8 +217,7 @@ public struct CreateBackup: Sendable {
         }
     }
 
-    /// Writes an archive, and another one if something changed that only a new cut can mend: an archive
-    /// is only ever appended to.
+    /// Writes an archive, and another one if a change requires a new cut: data is only ever appended to an archive.
     private func write(
         _ directory: StoresDirectory,
         after backups: [Backup],
@@ -213,14 +226,14 @@ public struct CreateBackup: Sendable {
         let anomalyGuard = anomalyGuard(after: backups)
         let expected = anomalyGuard.expected ?? []
         let knownStores = Set(expected.compactMap { try? RelativePath($0.path) })
-        // What may have to wait is a file of this machine first.
+        // A backup that may have to wait is a file of this machine first.
         let streaming =
             options.streams && !options.queues ? try await folder.streamingFolder(context) : nil
-        let size = backups.newestGood(at: options.date)?.size ?? Self.unknownSize
+        let size = folder.own(backups).newestGood(at: options.date)?.size ?? Self.unknownSize
         var missing: Set<RelativePath> = []
         var isFull = false
         for attempt in 1... {
-            let place = try begin(&lineage, among: backups, isFull: isFull)
+            let place = try begin(&lineage, among: folder.own(backups), isFull: isFull)
             let draft = try await ArchiveDraft.begin(
                 in: destination,
                 streamingTo: streaming,
@@ -239,6 +252,7 @@ public struct CreateBackup: Sendable {
                 var plan = BackupPlan(
                     options: options,
                     folder: folder,
+                    origin: folder.origin ?? Origin(of: path),
                     scratch: destination.workplace,
                     anomalyGuard: anomalyGuard,
                     knownStores: knownStores,
@@ -273,7 +287,7 @@ public struct CreateBackup: Sendable {
         preconditionFailure("the last try throws")
     }
 
-    /// Makes a cut and hands it over: the writer lets go of it as early as it can.
+    /// Makes a cut and passes it to the writer, which releases it as early as possible.
     private func writer(
         _ plan: BackupPlan,
         of directory: StoresDirectory,
@@ -292,16 +306,17 @@ public struct CreateBackup: Sendable {
             try destination.checkSpace(
                 for: cut.survey,
                 isCompressed: options.compression != .none,
-                after: backups.newestGood(at: options.date)
+                after: folder.own(backups).newestGood(at: options.date)
             )
         }
         return BackupWriter(of: cut, in: directory, to: draft.sink, plan, context)
     }
 
-    /// Throws `OperationError.everyStoreLeftOut` if there are stores, and all of them are left out: that
-    /// is a mistake, and would be found when one is needed.
+    /// Throws `OperationError.everyStoreLeftOut` if there are stores, and all of them are excluded.
     ///
-    /// A safety backup saves what a restore replaces, which may be no store.
+    /// That is a mistake, which would otherwise be noticed only when a store must be restored.
+    ///
+    /// A safety backup saves the data that a restore replaces, which may include no store.
     private func refuseLeavingOutAll(
         _ survey: StoresDirectory.Survey,
         of directory: StoresDirectory
@@ -313,7 +328,7 @@ public struct CreateBackup: Sendable {
             let isCancelled = context.checkCancellation
             return try directory.survey(leavingOut: leftOut, isCancelled: isCancelled).stores
         }
-        // A torn one is passed over at first.
+        // The first search may have skipped a store of irregular size.
         guard let store = try stores(besides: .nothing).first,
             try stores(besides: options.leavingOut).isEmpty
         else { return }
@@ -334,6 +349,7 @@ public struct CreateBackup: Sendable {
                 archive,
                 size: written.size,
                 header: written.header,
+                signature: written.signature,
                 content: written.trailer.content,
                 isPartial: written.trailer.problems.contains(where: \.isOfTheBackup),
                 isEncrypted: try recipients() != nil,

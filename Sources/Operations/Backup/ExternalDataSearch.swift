@@ -2,18 +2,19 @@ internal import Backups
 internal import Files
 internal import Stores
 
-/// Looks for files of external data that stores at rest refer to and that are not there, on a thread
-/// of its own, while the stores are checked: both read every page.
+/// A search for missing files of external data that unused stores refer to.
 ///
-/// The caller ends with `close()` in any case.
+/// It runs on a separate thread while the stores are checked: both read every page.
+///
+/// The caller must always end it with `close()`.
 struct ExternalDataSearch {
     private let directory: StoresDirectory
     private let cut: StoresCut
     private let reports: StoreReports
 
-    /// Begins, in a stores directory that nobody uses.
+    /// Begins the search in a stores directory that nobody uses.
     ///
-    /// Stores that cannot be read are passed over: the check tells of them.
+    /// Stores that cannot be read are skipped: the check reports them.
     init(in directory: StoresDirectory, _ context: OperationContext) throws {
         self.directory = directory
         cut = try StoresCut(
@@ -24,7 +25,7 @@ struct ExternalDataSearch {
         reports = StoreReports(of: cut.members, checking: .none, context)
     }
 
-    /// Waits for the end, and returns what is missing, sorted.
+    /// Waits for the end, and returns the missing files, sorted.
     func finish() throws -> [Problem] {
         let needed = try zip(cut.members, reports.wait()).flatMap { $0.externalFiles($1) }
         let missing = try Set(needed).filter {
@@ -39,10 +40,10 @@ struct ExternalDataSearch {
         }
     }
 
-    /// Waits for the end, and returns what is known of the stores.
+    /// Waits for the end, and returns the facts about the stores.
     func facts() throws -> [StoreFacts] { try reports.wait().map(\.facts) }
 
-    /// Stops, and lets go of the stores.
+    /// Stops the search, and releases the stores.
     func close() {
         reports.close()
     }

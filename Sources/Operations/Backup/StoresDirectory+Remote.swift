@@ -4,8 +4,9 @@ internal import Stores
 internal import SystemPackage
 
 extension StoresDirectory {
-    /// Throws if the remote folder is the stores directory or in it: every archive would hold the ones
-    /// before it, and a restore would take them all away.
+    /// Throws if the remote folder is the stores directory or inside it.
+    ///
+    /// Every archive would contain the ones before it, and a restore would remove them all.
     func refuseRemote(_ folder: BackupFolder) throws {
         for (place, name) in [
             (folder.staging, folder.address),
@@ -16,8 +17,9 @@ extension StoresDirectory {
         }
     }
 
-    /// Throws if something is mounted in the stores directory, or in a part of it, or the remote folder is in it:
-    /// both would go with a replaced directory.
+    /// Throws if anything is mounted in the stores directory, or in a part of it, or if the remote folder is in it.
+    ///
+    /// They would disappear with the replaced directory. A mount may also be a single file.
     func refuseToBeReplaced(
         withBackupsIn folder: BackupFolder,
         part: RestoredPart? = nil
@@ -25,11 +27,10 @@ extension StoresDirectory {
         let identity = folder.identity
         try Directory.open(path).walk(failed: { _, _ in }) { file in
             if file.path.parent == nil, leavesOut(file.name, file.info) { return .skip }
-            guard file.info.kind == .directory else { return .descend }
             if let part, !part.contains(file.path) {
                 return part.isBelow(file.path) ? .descend : .skip
             }
-            guard file.info.identity != identity else {
+            guard file.info.kind != .directory || file.info.identity != identity else {
                 throw OperationError.remoteInsideStores(folder.address, path)
             }
             do {
@@ -37,7 +38,7 @@ extension StoresDirectory {
                     throw RestoreError.mountInside(file.path.below(path))
                 }
             } catch let error as FileError where error.isMissing {
-                // An application may still be running, and have removed it.
+                // A running application may have removed the file.
                 return .skip
             }
             return .descend

@@ -1,15 +1,23 @@
 public import Files
 
-/// Why a folder cannot be used for backups; nothing was left in it.
+/// An error that makes a folder unusable for backups; nothing was left in it.
 public enum LinkError: ExplainedError {
     /// rclone's configuration has no such remote.
     case notConfigured(String)
-    /// A step of the probe failed; `doing` is "write a file into" or the like.
+    /// A step of the probe failed; `doing` is "write a file into" or similar.
     case cannot(doing: String, address: String, any Error)
-    /// A file came back with other bytes.
+    /// A file was read back with different bytes.
     case changed(String)
-    /// A file that was written, renamed or deleted is not listed as it should be.
+    /// The listing is wrong after a file was written, renamed or deleted.
     case listedWrong(String, after: String)
+
+    public var outcome: FailureOutcome {
+        switch self {
+        case .notConfigured: .notFound
+        case .cannot(_, _, let error): FailureOutcome(of: error)
+        case .changed, .listedWrong: .failed
+        }
+    }
 
     public var description: String {
         switch self {
@@ -25,14 +33,9 @@ public enum LinkError: ExplainedError {
     public var hint: String? {
         switch self {
         case .notConfigured: "see 'rclone listremotes', and make it with 'rclone config'"
-        case .cannot(_, _, let error): (error as? any ExplainedError)?.hint
+        case .cannot(_, _, let error): Advice.after(error)
         case .changed: "something on the way changes files: no backup is safe there"
         case .listedWrong: "if it shows changes late, try again; no backup is safe there otherwise"
         }
-    }
-
-    /// The error beneath.
-    public var cause: (any Error)? {
-        if case .cannot(_, _, let error) = self { error } else { nil }
     }
 }

@@ -1,15 +1,15 @@
 public import Backups
 internal import Files
 public import Foundation
-internal import Remotes
+public import Remotes
 internal import SystemPackage
 
-/// Finds out whether backups can be kept in a folder, in the order in which a person would look.
+/// Checks whether a folder can hold backups, in the order in which a person would check.
 ///
-/// A small hidden file is written, listed, read back, renamed and deleted. If a run is killed meanwhile,
-/// it is left as a partial upload is, and removed with those.
+/// It writes, lists, reads back, renames and deletes a small hidden file. If a run is killed meanwhile, the file
+/// remains like a partial upload, and is removed with those.
 public struct ProbeFolder: Sendable {
-    /// The things that are looked at.
+    /// The checks.
     public enum Step: String, Sendable, CaseIterable {
         case rclone, remote, folder, writable, clock, space
     }
@@ -17,11 +17,11 @@ public struct ProbeFolder: Sendable {
     /// The result of one step.
     public struct Finding: Sendable {
         public var step: Step
-        /// The state in words.
+        /// The state as text.
         public var what: String
-        /// Whether it is worth a warning.
+        /// Whether the state deserves a warning.
         public var isDoubtful = false
-        /// The reason that backups cannot be kept there; then nothing further was looked at.
+        /// The reason why the folder cannot hold backups; the later checks were not made then.
         public var error: (any Error)?
     }
 
@@ -30,13 +30,13 @@ public struct ProbeFolder: Sendable {
         public var findings: [Finding] = []
         public var facts = FolderFacts()
 
-        /// The reason that backups cannot be kept there, if they cannot.
+        /// The reason why the folder cannot hold backups; `nil` if it can.
         public var error: (any Error)? { findings.lazy.compactMap(\.error).first }
     }
 
-    /// How far clocks may differ, in seconds.
+    /// The tolerated difference between clocks, in seconds.
     ///
-    /// Those of several machines never agree; beyond this, names and ages mislead.
+    /// The clocks of several machines always differ; beyond this difference, names and ages are misleading.
     private static let clockTolerance: TimeInterval = 60
 
     private let folder: BackupFolder
@@ -50,7 +50,7 @@ public struct ProbeFolder: Sendable {
         self.context = context
     }
 
-    /// Makes the folder, if it is not there.
+    /// Creates the folder if it is missing.
     ///
     /// - Throws: `LinkError`, `RemoteError`.
     public func make() async throws {
@@ -67,7 +67,7 @@ public struct ProbeFolder: Sendable {
         }
     }
 
-    /// Looks at everything, until something is wrong.
+    /// Makes all checks until one fails.
     ///
     /// - Returns: the findings.
     /// - Throws: `CancellationError`; `FileError.locked` if another run uses the folder.
@@ -94,7 +94,7 @@ public struct ProbeFolder: Sendable {
         return outcome
     }
 
-    /// An error, and the step that it ended.
+    /// An error, and the check that it ended.
     private struct Failure: Error {
         var step: Step
         var error: any Error
@@ -133,9 +133,9 @@ public struct ProbeFolder: Sendable {
         return Finding(step: .remote, what: name.map { "'\($0)' answers" } ?? "it answers")
     }
 
-    /// Names the remote that is not configured; else says what could not be done.
+    /// Returns an error for a remote that is not configured, else one that names the failed step.
     ///
-    /// rclone's own failures, and those of the connection, say it themselves.
+    /// Failures of rclone itself, and of the connection, need no explanation.
     private func explained(_ error: any Error, _ doing: String) -> any Error {
         if RcloneFolder.isNotConfigured(error),
             let name = (folder.remote as? RcloneFolder)?.remoteName
@@ -146,7 +146,7 @@ public struct ProbeFolder: Sendable {
         return LinkError.cannot(doing: doing, address: folder.address, error)
     }
 
-    /// Whether the remote as a whole failed, and not the folder.
+    /// Whether the remote as a whole failed, not the folder.
     private static func isOfRclone(_ error: RemoteError) -> Bool {
         if case .rclone = error { return true }
         return error.isOfConnection
@@ -156,7 +156,7 @@ public struct ProbeFolder: Sendable {
 
     /// Writes, lists, reads back, renames and deletes a file.
     ///
-    /// - Returns: the file as it was listed, and when it was written.
+    /// - Returns: the file as it was listed, and the time when it was written.
     /// - Throws: `Failure`.
     private func write() async throws -> (file: RemoteFile, written: Date) {
         let remote = folder.remote
@@ -189,7 +189,8 @@ public struct ProbeFolder: Sendable {
             }
             try await step("delete a file in") {
                 try await remote.delete(names.1)
-                guard try await !remote.list().contains(where: { $0.name == names.1 }) else {
+                guard try await !remote.list().contains(where: { $0.name.exact == names.1.exact })
+                else {
                     throw LinkError.listedWrong(folder.address, after: "deleted")
                 }
             }
@@ -201,7 +202,9 @@ public struct ProbeFolder: Sendable {
         }
     }
 
-    /// Makes the file; a time of its own shows whether the remote keeps the times that it is given.
+    /// Creates the file.
+    ///
+    /// Its special time shows whether the remote keeps the times of files.
     private func make(_ path: FilePath, _ bytes: [UInt8]) throws {
         let file = try File.create(path)
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }
@@ -214,7 +217,9 @@ public struct ProbeFolder: Sendable {
     private static let givenTime: Int64 = 1_000_000_000
 
     private func find(_ name: String, after step: String) async throws -> RemoteFile {
-        guard let file = try await folder.remote.list().first(where: { $0.name == name }) else {
+        guard
+            let file = try await folder.remote.list().first(where: { $0.name.exact == name.exact })
+        else {
             throw LinkError.listedWrong(folder.address, after: step)
         }
         return file
@@ -264,9 +269,32 @@ public struct ProbeFolder: Sendable {
 }
 
 extension RemoteSpace {
-    /// Bytes that are neither used nor said to be free.
+    /// The number of bytes that are neither used nor reported as free.
     fileprivate var left: Int64? {
         guard let total, let used else { return nil }
         return max(0, total - used)
+    }
+}
+
+/// The account and the space of a remote folder, if the remote reports them.
+public struct FolderFacts: Sendable, Equatable {
+    public var account: String?
+    public var space: RemoteSpace?
+
+    public init() {}
+
+    /// Asks the remote for the facts; those that it does not report stay `nil`.
+    ///
+    /// - Throws: `CancellationError`.
+    public init(of folder: BackupFolder) async throws {
+        if let remote = folder.remote as? RcloneFolder {
+            async let account = remote.account()
+            space = try await remote.space()
+            self.account = try await account
+        } else if let local = folder.remote as? LocalFolder,
+            let free = try? Directory.open(local.path).availableSpace()
+        {
+            space = RemoteSpace(free: free)
+        }
     }
 }

@@ -3,7 +3,7 @@ internal import Files
 internal import Remotes
 internal import SystemPackage
 
-/// Forgets all that this machine has of a remote folder: its staging directory, and what it remembers.
+/// Removes everything that this machine has of a remote folder: its staging directory, and the records about it.
 ///
 /// Nothing in the folder itself is touched.
 public struct UnlinkFolder: Sendable {
@@ -17,13 +17,13 @@ public struct UnlinkFolder: Sendable {
 
     /// Forgets the folder.
     ///
-    /// - Returns: the staging directory's path, printable, if there is something in it that is no remainder
-    ///   of a run; it is left as it is.
+    /// - Returns: the staging directory's printable path, if it contains something other than remains of a run; it is
+    ///   then left as it is.
     /// - Throws: `FileError`; `.locked` if another run uses the folder.
     public func run() async throws -> String? {
         folder.memory.catalog.forget(folder.address)
         try await folder.memory.catalog.save()
-        // The staging directory of a directory is that itself.
+        // For a local folder, the staging directory is the folder itself.
         guard folder.remote is RcloneFolder, (try? Directory.open(folder.staging)) != nil else {
             return nil
         }

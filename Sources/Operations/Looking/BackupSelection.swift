@@ -1,11 +1,12 @@
 public import Backups
+internal import Files
 public import Foundation
 
-/// Some of a folder's backups, in an order.
+/// A filter and a sort order for a folder's backups.
 public struct BackupSelection: Sendable {
-    /// The orders.
+    /// The sort orders.
     public enum Order: String, Sendable, CaseIterable {
-        /// The newest first; those of unknown time last.
+        /// The newest first; backups of unknown time last.
         case time
         /// By the file's name, from A to Z.
         case name
@@ -14,22 +15,27 @@ public struct BackupSelection: Sendable {
     }
 
     public var order = Order.time
-    public var isReversed = false
-    /// Only those that were made at this moment or later, as far as their time is known.
+    /// Only backups made at or after this time; backups of unknown time do not match.
     public var since: Date?
-    /// Only those that have all tags of one of these lists; "" asks for a backup without any.
+    /// Only backups that have all tags of one of these lists; "" matches a backup without tags.
     public var tags: [[String]] = []
+
+    /// Only backups of the origin with this name.
+    public var origin: String?
 
     public init() {}
 
-    /// Returns the backups that are wanted, in the order that is wanted.
+    /// Returns the selected backups in the selected order.
     public func callAsFunction(_ backups: [Backup]) -> [Backup] {
         let wanted = backups.filter { backup in
             if let since, backup.time.map({ $0 < since }) ?? true { return false }
+            if let origin, backup.originName.map({ $0.exact != origin.exact }) ?? true {
+                return false
+            }
             return tags.isEmpty || tags.contains { backup.hasTags($0) }
         }
         let time = BackupOrder(of: backups)
-        let sorted = wanted.sorted { left, right in
+        return wanted.sorted { left, right in
             switch order {
             case .time: time.isNewer(left, right)
             case .name: left.name < right.name
@@ -37,12 +43,11 @@ public struct BackupSelection: Sendable {
                 left.size == right.size ? time.isNewer(left, right) : left.size > right.size
             }
         }
-        return isReversed ? sorted.reversed() : sorted
     }
 }
 
 extension Backup {
-    /// Whether it has all of some tags.
+    /// Whether the backup has all of some tags.
     fileprivate func hasTags(_ wanted: [String]) -> Bool {
         wanted.allSatisfy { $0.isEmpty ? tags.isEmpty : tags.contains($0) }
     }

@@ -3,14 +3,16 @@ internal import Files
 internal import Remotes
 internal import SystemPackage
 
-/// Notices changes of a folder of backups, with its notes and its trash.
+/// A watch for changes of a backup folder, including its notes and its trash.
 public struct FolderWatch: Sendable {
-    /// How often the user's wish to stop is asked for, in milliseconds.
+    /// The interval between checks for cancellation, in milliseconds.
     private static let step: Int32 = 100
 
     private let directories: DirectoryWatch
 
-    /// Begins to watch; of a folder that is elsewhere, no changes are noticed.
+    /// Starts to watch.
+    ///
+    /// In a folder on another machine, it notices no changes.
     public init(of folder: BackupFolder) {
         let path = (folder.remote as? LocalFolder)?.path
         let subfolders = [Annotations.subfolder, BackupFolder.trashName]
@@ -23,7 +25,7 @@ public struct FolderWatch: Sendable {
     ///
     /// - Parameters:
     ///   - limit: how long to wait at most.
-    ///   - checkCancellation: asked often whether to go on.
+    ///   - checkCancellation: called often; throws to stop.
     /// - Returns: whether there was a change.
     /// - Throws: what `checkCancellation` throws.
     @discardableResult

@@ -3,7 +3,7 @@ internal import Files
 internal import Remotes
 internal import SystemPackage
 
-/// Where the stores and their backups are, as far as that can cost data.
+/// The locations of the stores and their backups, checked for combinations that can cost data.
 struct Places {
     private let stores: FilePath
     /// The directory of backups; `nil` if they are on another machine.
@@ -14,17 +14,17 @@ struct Places {
         backups = folder.remote is LocalFolder ? folder.staging : nil
     }
 
-    /// Tells of stores that another program synchronises; `nil` if none is known to.
+    /// A warning if another program synchronises the stores; `nil` if no such program is known.
     ///
-    /// A program that copies files while SQLite writes to them takes a database and its log of two moments,
-    /// and may put such a pair in their place (https://www.sqlite.org/howtocorrupt.html, 1.2 and 1.4).
+    /// Such a program may copy a database and its log at two different moments while SQLite writes to them. It may also
+    /// put such a pair in their place (https://www.sqlite.org/howtocorrupt.html, 1.2 and 1.4).
     var warning: String? {
         guard let around = SynchronisedFolder(around: stores) else { return nil }
         return
             "'\(printable(stores))' is in '\(printable(around.path))', which \(around.program) synchronises: that damages SQLite stores which are in use"
     }
 
-    /// Tells of backups that are lost together with the stores; `nil` if they are elsewhere, or brought there.
+    /// A remark if the backups would be lost together with the stores; `nil` if they are elsewhere or synchronised.
     var remark: String? {
         guard let backups, SynchronisedFolder(around: backups) == nil,
             let ours = try? FileInfo(of: stores.resolved()).identity.device,
@@ -35,13 +35,13 @@ struct Places {
     }
 }
 
-/// A directory that another program keeps in step with other machines.
+/// A directory that another program synchronises with other machines.
 struct SynchronisedFolder {
     let path: FilePath
     /// The program's name.
     let program: String
 
-    /// Finds the nearest one that a path is in, or is; `nil` if there is none that is known.
+    /// Finds the nearest synchronised folder that contains the path or is the path; `nil` if none is known.
     init?(around path: FilePath) {
         guard var path = try? path.resolved() else { return nil }
         repeat {
@@ -53,7 +53,7 @@ struct SynchronisedFolder {
         return nil
     }
 
-    /// The files and directories that such programs keep at the top of their folders.
+    /// The files and directories that such programs keep at the top level of their folders.
     private static let marks = [
         (".stfolder", "Syncthing"), (".dropbox.cache", "Dropbox"), (".dropbox", "Dropbox"),
         (".849C9593-D756-4E56-8D6E-42412F2A707B", "OneDrive"),
@@ -62,7 +62,7 @@ struct SynchronisedFolder {
     private static func program(of path: FilePath) -> String? {
         for (name, program) in marks
         where (try? FileInfo.ifPresent(path.appending(name))) ?? nil != nil {
-            // Dropbox's own settings, in the home directory, are a directory of that name.
+            // Dropbox also keeps its settings in the home directory, in a directory of the same name.
             if name == ".dropbox", (try? FileInfo(of: path.appending(name)))?.kind != .file {
                 continue
             }

@@ -3,7 +3,7 @@ public import Backups
 internal import Files
 public import Foundation
 
-/// Tells what is inside a backup without extracting it.
+/// Lists the content of a backup without extracting it.
 public struct ShowBackup: Sendable {
     /// An entry of an archive.
     public struct File: Sendable {
@@ -11,9 +11,9 @@ public struct ShowBackup: Sendable {
         public var path: String
         /// `file`, `directory` or `link`.
         public var type: String
-        /// Bytes.
+        /// The size in bytes.
         public var size: Int64
-        /// Bytes in the archive.
+        /// The compressed size in the archive, in bytes.
         public var compressedSize: Int64
         public var modified: Date
         public var mode: String
@@ -22,13 +22,13 @@ public struct ShowBackup: Sendable {
     /// The content of a backup.
     public struct Outcome: Sendable {
         public var backup: Backup
-        /// `nil` if another program made the archive.
+        /// The manifest's first line; `nil` if another program made the archive.
         public var header: ManifestHeader?
         public var problems: [Problem]
         public var files: [File]
-        /// Bytes in all files.
+        /// The total size of all files in bytes.
         public var bytes: Int64
-        /// The backups of the folder that cannot be restored without it, the newest first.
+        /// The backups of the folder that cannot be restored without this one, the newest first.
         public var neededBy: [Backup]
     }
 
@@ -40,14 +40,14 @@ public struct ShowBackup: Sendable {
         self.context = context
     }
 
-    /// Reads the directory and the manifest of the backup that a person means; see `BackupFolder.find`.
+    /// Reads the directory and the manifest of the named backup; see `BackupFolder.find`.
     ///
     /// - Parameters:
-    ///   - name: what the person said.
-    ///   - path: only what has this path, or is below it.
-    ///   - now: the time, for names that depend on it.
+    ///   - name: the backup's name as the user gave it.
+    ///   - path: the path to list, with all that is below it; `nil` for all.
+    ///   - now: the current time, for names that depend on it.
     /// - Returns: the content.
-    /// - Throws: `LookingError.noFile` if there is nothing at that path; see `BackupFolder.look`.
+    /// - Throws: `LookingError.noFile` if the backup has nothing at that path; see `BackupFolder.look`.
     public func run(
         _ name: String,
         path: String? = nil,
@@ -72,7 +72,7 @@ public struct ShowBackup: Sendable {
                 throw LookingError.noFile(name, in: "'\(backup.displayName)'", among: names)
             }
             var backup = backup
-            archived.header.map { backup.take($0) }
+            if let header = archived.header { backup.take(header, archived.signature) }
             return Outcome(
                 backup: backup,
                 header: archived.header,

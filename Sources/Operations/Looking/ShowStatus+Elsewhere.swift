@@ -4,24 +4,24 @@ internal import History
 internal import Remotes
 
 extension Status {
-    /// What stayed in the remote folder that was used before this one.
+    /// The backups that remain in the previously used remote folder.
     public struct Behind: Sendable, Equatable {
-        /// That folder's address.
+        /// The previous folder's address.
         public var remote: String
-        /// How many of its backups are not here.
+        /// The number of its backups that this folder lacks.
         public var backups: Int
-        /// How many wait on this machine until that folder can be reached.
+        /// The number of backups that wait on this machine for upload to that folder.
         public var waiting: Int
     }
 }
 
 extension ShowStatus {
-    /// Looks for backups that stayed behind when the remote folder was changed.
+    /// Finds backups that remain in the previous remote folder after the remote folder was changed.
     ///
     /// - Parameters:
-    ///   - status: the state, in which all that is here was noted.
-    ///   - profile: the profile that the runs had; all of its runs count, else only the last one of
-    ///     these stores, since a folder that is named by hand may be another each time.
+    ///   - status: the status so far, with everything in the current folder.
+    ///   - profile: the profile of the runs. With a profile, all of its runs count. Without one, only the last run of
+    ///     these stores counts, because a folder named by hand may differ each time.
     ///   - other: returns the folder of an address.
     public func lookElsewhere(
         _ status: inout Status,
@@ -34,7 +34,7 @@ extension ShowStatus {
         filter.command = Run.Command.backup.rawValue
         filter.profile = profile
         let limit = profile == nil ? 1 : Int.max
-        // What cannot be read was told before; a folder that is gone has nothing to copy.
+        // An unreadable log was already reported; a folder that no longer exists has nothing to copy.
         guard let entries = try? log.entries(filter, limit: limit),
             let address = entries.first(where: { $0.remote != folder.address })?.remote,
             let old = try? other(address)
@@ -42,10 +42,10 @@ extension ShowStatus {
         let here = (try? await folder.list().backups) ?? []
         let there = (try? await old.list().backups) ?? []
         let ids = Set(here.compactMap(\.id))
-        let files = Set(here.map { "\($0.size) \($0.name)" })
+        let files = Set(here.map { "\($0.size) \($0.name)".exact })
         let count = there.count { backup in
             if let id = backup.id, ids.contains(id) { return false }
-            return backup.id != nil || !files.contains("\(backup.size) \(backup.name)")
+            return backup.id != nil || !files.contains("\(backup.size) \(backup.name)".exact)
         }
         let waiting = (try? await old.outbox?.waiting().count) ?? 0
         guard count + waiting > 0 else { return }

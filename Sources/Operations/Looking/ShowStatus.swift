@@ -6,23 +6,23 @@ public import History
 internal import Stores
 public import SystemPackage
 
-/// The state of things, as an operator wants to know it before anything is wrong.
+/// The status of stores and backups, for an operator who wants to notice trouble early.
 public struct Status: Sendable {
-    /// Something that is going on, or was left half done.
+    /// An operation that is in progress, or was interrupted.
     public struct Finding: Sendable, Equatable {
         /// The kinds of finding.
         public enum Kind: String, Sendable {
-            /// Another run is at it.
+            /// Another run is in progress.
             case running
             /// A run was interrupted.
             case interrupted
-            /// Something was kept that nobody needs any more.
+            /// Data that is no longer needed was left behind.
             case leftover
         }
 
         public var kind: Kind
         public var what: String
-        /// A way to finish it.
+        /// The way to finish or remove it.
         public var remedy: String?
     }
 
@@ -30,44 +30,48 @@ public struct Status: Sendable {
     public var hasStores: Bool
     /// The remote folder's address.
     public var remote: String
-    /// The reason that the remote folder cannot be listed; nothing is then known of its backups.
+    /// The error if the remote folder cannot be listed; nothing is then known of its backups.
     public var remoteError: (any Error)?
     public var backups = 0
-    /// Bytes in all backups.
+    /// The total size of all backups in bytes.
     public var size: Int64 = 0
-    /// The backups that wait on this machine until the folder can be reached, newest first.
+    /// The backups that wait on this machine until the folder is reachable, the newest first.
     public var waiting: [Backup] = []
-    /// What stayed in the folder that was used before this one.
+    /// The backups that remain in the previously used folder.
     public var behind: Behind?
-    /// How many of these restores made of the data before them.
+    /// The number of safety backups, which restores made of the data that they replaced.
     public var safetyBackups = 0
-    /// The newest complete backup that is not known to be damaged, nor from the future.
+    /// The number of backups without a known machine's signature; they do not count here.
+    public var unknown = 0
+    /// The number of backups of other machines or stores directories.
+    public var others = 0
+    /// The newest complete backup that is not known to be damaged, and is not dated in the future.
     public var newest: Backup?
-    /// The newest such that was made in part only, if it is newer.
+    /// The newest partial backup under the same conditions, if it is newer than `newest`.
     public var newestPartial: Backup?
-    /// The age of the complete one.
+    /// The age of `newest`.
     public var age: Duration?
     /// The last run that backed up these stores to this folder.
     public var lastBackup: RunLog.Entry?
     /// The last run of any kind with these stores and this folder.
     public var lastRun: RunLog.Entry?
-    /// When the next backup is due, if a schedule is known.
+    /// The time of the next backup, if a schedule is known.
     public var nextRun: Date?
     public var findings: [Finding] = []
-    /// Things that a person should know once, and a monitor need not.
+    /// Remarks that a person should read once, and that a monitor may ignore.
     public var remarks: [String] = []
     public var warnings: [String] = []
 
-    /// The stores directory as the log has it.
+    /// The stores directory as the log records it.
     var logged: String { printable(stores) }
 
-    /// Whether there is a good backup that is no older than a limit.
+    /// Whether there is a good backup that is not older than a limit.
     public func isFresh(within limit: Duration) -> Bool {
         age.map { $0 <= limit } ?? false
     }
 }
 
-/// Looks at the state of things, and changes nothing: not even the remains of an interrupted run.
+/// Collects the status, and changes nothing, not even the remains of an interrupted run.
 public struct ShowStatus: Sendable {
     private let stores: FilePath
     let folder: BackupFolder
@@ -81,7 +85,7 @@ public struct ShowStatus: Sendable {
         self.now = now
     }
 
-    /// Looks; failures are among the findings and warnings.
+    /// Collects the status; failures become findings and warnings.
     public func run() async -> Status {
         var status = Status(
             stores: stores,
@@ -124,7 +128,7 @@ public struct ShowStatus: Sendable {
     private func lookAtBackups(_ status: inout Status) async {
         let backups: [Backup]
         do {
-            // A log that cannot be read was told above.
+            // An unreadable log was already reported above.
             backups = try await folder.list().backups
         } catch {
             status.remoteError = error
@@ -133,10 +137,18 @@ public struct ShowStatus: Sendable {
         status.backups = backups.count
         status.size = backups.reduce(0) { $0.addingSaturated($1.size) }
         status.safetyBackups = backups.count(where: \.isSafety)
+        // A machine that has no key and trusts no other's counts all backups alike.
+        let knowsNobody = (try? folder.memory.catalog.knowsNobody) ?? false
+        func isOwn(_ backup: Backup) -> Bool { knowsNobody || folder.owns(backup) }
+        status.unknown = knowsNobody ? 0 : backups.count { $0.distrust != nil }
+        status.others = backups.count - status.unknown - backups.count(where: isOwn)
+        status.warnings += [await folder.lagWarning(beside: backups)].compactMap(\.self)
         if let vanished = await folder.vanished() {
             status.warnings.append(vanished.warning(in: folder.timeZone))
         }
-        for backup in backups.ordinary where backup.ownTime != nil {
+        // A damaged file does not show which machine made it.
+        let counted = backups.filter { isOwn($0) || $0.damage != nil && $0.isAnonymous }
+        for backup in counted.ordinary where backup.ownTime != nil {
             guard let warning = backup.warning(at: now) else {
                 if backup.isPartial {
                     status.newestPartial = status.newestPartial ?? backup
@@ -158,7 +170,7 @@ public struct ShowStatus: Sendable {
         }
     }
 
-    // MARK: - What is going on
+    // MARK: - Operations in progress
 
     private func lookAtStores(_ status: inout Status) throws {
         var isRestoring = false
@@ -171,7 +183,7 @@ public struct ShowStatus: Sendable {
             let refused = paths.kept("FailedRestore")
             if try FileInfo.ifPresent(refused) != nil {
                 let what = "'\(printable(refused))' is what a restore refused"
-                let remedy = "look at it, then: rm -r '\(printable(refused))'"
+                let remedy = "look at it, then: rm -r \(shellWord(refused))"
                 status.findings.append(.init(kind: .leftover, what: what, remedy: remedy))
             }
         }
@@ -182,7 +194,7 @@ public struct ShowStatus: Sendable {
         }
     }
 
-    /// Describes a restore that is going on, or was interrupted.
+    /// Describes a restore that is in progress or was interrupted.
     private func restore(in paths: RestorePaths) throws -> Status.Finding {
         let backup = try? RestoreJournal.read(paths.journal)?.backup
         let what = "a restore" + (backup.map { " of '\($0)'" } ?? "")
@@ -205,7 +217,7 @@ public struct ShowStatus: Sendable {
             return
         }
         for path in Set([folder.staging, folder.workplace]) {
-            // A folder that is not there was told above.
+            // A missing folder was already reported above.
             guard let directory = try? Directory.open(path), let names = try? directory.names()
             else { continue }
             for name in names where PartialName.matches(name.description) {

@@ -3,25 +3,25 @@ public import Foundation
 internal import Stores
 public import SystemPackage
 
-/// How a stores directory stands on the disk, as far as that can be told without opening a file.
+/// A fingerprint of a stores directory, taken without opening a file.
 ///
-/// As long as it stands the same, nothing has to be backed up. What SQLite's readers change, we among them,
-/// does not count.
+/// As long as the fingerprint is the same, there is nothing new to back up. Changes that SQLite's readers make,
+/// including this program, do not count.
 public struct StoresSight: Sendable {
-    /// Times have a grain: what was changed so shortly before may be changed again without a trace.
+    /// The granularity of file times in nanoseconds: a file changed within it may change again with the same time.
     private static let grain: Int64 = 2_000_000_000
 
-    /// A text that is another one if anything is.
+    /// A text that differs if anything in the directory differs.
     public let text: String
-    /// Whether every later change will show.
+    /// Whether every later change will change the fingerprint.
     public let isSettled: Bool
 
-    /// Looks at everything that a backup would save.
+    /// Examines everything that a backup would save.
     ///
     /// - Parameters:
     ///   - path: the stores directory.
-    ///   - options: what the backup leaves out.
-    ///   - now: the time.
+    ///   - options: the backup's options, which say what it leaves out.
+    ///   - now: the current time.
     /// - Throws: `FileError` if the directory cannot be read.
     public init(of path: FilePath, as options: BackupOptions, at now: Date) throws {
         let stores = try StoresDirectory(path)
@@ -56,8 +56,9 @@ extension [UInt8] {
 }
 
 extension WalkedFile {
-    /// Whether it is a file beside a database that comes and goes as that is read or written: the database itself,
-    /// or its log, tells of each change.
+    /// Whether it is a file beside a database that comes and goes when the database is read or written.
+    ///
+    /// The database itself, or its log, shows every change.
     fileprivate var isOfReaders: Bool {
         guard info.kind == .file else { return false }
         let text = name.description

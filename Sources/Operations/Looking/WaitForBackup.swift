@@ -2,7 +2,7 @@ public import Backups
 
 /// Waits for a backup whose archive is still being copied into its folder.
 public struct WaitForBackup: Sendable {
-    /// How long to rely on being told of changes: another machine's are not.
+    /// The longest wait between two listings: the watch does not notice changes by another machine.
     private static let interval = Duration.seconds(2)
 
     private let folder: BackupFolder
@@ -13,14 +13,14 @@ public struct WaitForBackup: Sendable {
         self.context = context
     }
 
-    /// Waits until a backup's archive has an end.
+    /// Waits until a backup's archive is complete.
     ///
     /// - Parameters:
     ///   - backup: the backup as it was listed.
     ///   - limit: how long to wait at most; `.zero` for not at all.
-    /// - Returns: the backup as it is listed then.
-    /// - Throws: `RestoreError.restoreFailed` if it is not ready by then; `BackupFolderError.noBackup`
-    ///   if it goes away; `RemoteError`; `CancellationError`.
+    /// - Returns: the backup as it is listed after the wait.
+    /// - Throws: `RestoreError.restoreFailed` if it is not complete within the limit; `BackupFolderError.noBackup`
+    ///   if it disappears; `RemoteError`; `CancellationError`.
     public func run(_ backup: Backup, atMost limit: Duration) async throws -> Backup {
         guard backup.isNotReady else { return backup }
         let start = ContinuousClock.now

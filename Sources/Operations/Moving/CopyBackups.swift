@@ -7,20 +7,19 @@ internal import History
 internal import Remotes
 internal import SystemPackage
 
-/// Copies backups to another folder, with their identities, tags, notes, pins and what is known of their
-/// damage.
+/// Copies backups to another folder, with their identities, tags, notes, pins and known damage.
 ///
-/// A damaged one is not copied unless that is allowed: whoever copies wants a second good one, and a
-/// copy that nobody has looked into would pass for that.
+/// It copies no damaged backup unless the options allow it. A copy should be a second good backup, and an unchecked
+/// copy would pass for one.
 public struct CopyBackups: Sendable {
-    /// The choices that a copy leaves.
+    /// The options of a copy.
     public struct Options: Sendable {
-        /// Now.
+        /// The current time.
         public var date: Date
         public var sameName: SameName = .number
-        /// Whether to copy damaged backups too; they stay known as damaged.
+        /// Whether to copy damaged backups too; they stay recorded as damaged.
         public var allowsDamage = false
-        /// Those who may read the copies; `nil` to copy archives as they are.
+        /// The recipients who may read the copies; `nil` to copy archives as they are.
         public var recipients: [Recipient]?
 
         public init(date: Date) {
@@ -28,22 +27,22 @@ public struct CopyBackups: Sendable {
         }
     }
 
-    /// What became of one backup.
+    /// The result for one backup.
     public struct Item: Sendable {
-        /// The backup in the folder that it was copied from.
+        /// The backup in the source folder.
         public var backup: Backup
-        /// The backup in the other folder: the copy, or the same one that was there; `nil` if it failed.
+        /// The backup in the target folder: the copy, or the same backup that it already had; `nil` after a failure.
         public var copy: Backup?
         public var wasThere = false
-        /// The backup that moved to the trash for the copy's name.
+        /// The backup that was moved to the trash to free the copy's name.
         public var replaced: Backup?
     }
 
-    /// The result of all.
+    /// The result for all backups.
     public struct Outcome: Sendable {
         public var items: [Item] = []
         public var problems: [Problem] = []
-        /// Why the only backup, or all of them, could not be copied.
+        /// The reason why nothing could be copied.
         public var failure: (any Error)?
 
         public var copied: [Item] { items.filter { $0.copy != nil && !$0.wasThere } }
@@ -66,16 +65,16 @@ public struct CopyBackups: Sendable {
         self.context = context
     }
 
-    /// Copies the backups that a person means, or all, the oldest first; also those that wait for upload.
+    /// Copies the named backups, or all, the oldest first; including those that wait for upload.
     ///
     /// - Parameter names: see `[Backup].matching`; `nil` for all.
-    /// - Returns: what became of each: one that failed keeps no other from being copied.
-    /// - Throws: an error that keeps any from being copied; `CancellationError`.
+    /// - Returns: the result for each backup; one failure does not stop the others.
+    /// - Throws: an error that prevents all copies; `CancellationError`.
     public func run(_ names: [String]?) async throws -> Outcome {
         guard let outbox = source.outbox, try await !outbox.waiting().isEmpty else {
             return try await context.withLocks(on: source, target) { try await copy(names) }
         }
-        // A folder that is away cannot be locked.
+        // An unreachable folder cannot be locked.
         guard source.identity != nil else {
             return try await context.withLocks(on: outbox.folder, target) { try await copy(names) }
         }
@@ -109,10 +108,10 @@ public struct CopyBackups: Sendable {
     private func find(_ names: [String], in backups: [Backup]) throws -> [Backup] {
         let found = try Set(
             names.map {
-                try backups.matching($0, address: source.address, now: options.date).name
+                try backups.matching($0, address: source.address, now: options.date).name.exact
             }
         )
-        return backups.filter { found.contains($0.name) }
+        return backups.filter { found.contains($0.name.exact) }
     }
 
     private func copy(_ backups: [Backup], among all: [Backup]) async throws -> Outcome {
@@ -133,7 +132,7 @@ public struct CopyBackups: Sendable {
                 item.wasThere = received.wasThere
                 item.replaced = received.replaced
                 outcome.problems += received.problems
-                there.removeAll { $0.name == received.backup.name }
+                there.removeAll { $0.name.exact == received.backup.name.exact }
                 there.append(received.backup)
             } catch let error as CancellationError {
                 throw error
@@ -151,7 +150,7 @@ public struct CopyBackups: Sendable {
         return outcome
     }
 
-    /// Reads the annotations of the folder, and of those that wait for it, as far as there are backups.
+    /// Reads the annotations of the folder, and of its waiting backups, if `backups` contains such backups.
     private func annotations(of backups: [Backup]) async throws -> [Bool: Annotations] {
         var annotations: [Bool: Annotations] = [:]
         for backup in backups where annotations[backup.isWaiting] == nil {
@@ -171,7 +170,7 @@ public struct CopyBackups: Sendable {
         context.tell([problem])
     }
 
-    /// Tells of the backups that come after one for which a folder could not be reached.
+    /// Reports the remaining backups as failed after a folder could not be reached.
     private func giveUp(_ backups: ArraySlice<Backup>, _ outcome: inout Outcome) {
         for backup in backups {
             fail(backup, MovingError.notTried(backup.displayName), &outcome)
@@ -203,7 +202,7 @@ public struct CopyBackups: Sendable {
         if let damage = backup.archiveDamage, !options.allowsDamage {
             throw MovingError.damaged(backup.displayName, reason: damage)
         }
-        // None of it is in plain in the folder that is to have it encrypted.
+        // If the target must have it encrypted, no plain copy may come into the target.
         let isSealed = options.recipients != nil && !backup.isEncrypted
         var plain = isSealed ? backup.file.location : nil
         var scratch: ScratchDirectory?
@@ -269,7 +268,7 @@ public struct CopyBackups: Sendable {
         }
     }
 
-    /// Throws if a copy could not be restored: something that it is built on is neither there nor coming along.
+    /// Throws if the copy could not be restored, because the target lacks a base backup that is not copied either.
     ///
     /// - Throws: `MovingError.needsTrashed`, `BackupFolderError.missingNeed`; `RemoteError`, `FileError`.
     private func refuseWithoutNeeds(

@@ -5,20 +5,20 @@ internal import Remotes
 internal import Stores
 public import SystemPackage
 
-/// Copies the first of several directories that has a store to where there is no data yet.
+/// Copies the first of several directories that contains a store, to a place without data.
 ///
-/// It is a backup that is restored elsewhere and thrown away: the copy has all that a backup has, as of one
-/// moment, applications may use the old stores meanwhile, and nothing is changed there.
+/// It makes a temporary backup and restores it elsewhere. So the copy has everything that a backup has, as of one
+/// moment. Applications may use the old stores meanwhile, and nothing in the source changes.
 public struct CopyStores: Sendable {
     /// The result of a copy.
     public struct Outcome: Sendable {
-        /// The directory that was copied.
+        /// The copied directory.
         public var source: FilePath
         public var files: Int
-        /// Bytes in all files.
+        /// The total size of all files in bytes.
         public var bytes: Int64
         public var stores: Int
-        /// Everything that could not be copied as it should; the copy is partial if there is any.
+        /// The problems with the copy; it is partial if there are any.
         public var problems: [Problem]
     }
 
@@ -27,10 +27,10 @@ public struct CopyStores: Sendable {
     private let context: OperationContext
 
     /// - Parameters:
-    ///   - places: directories, the best first; one that is not there, or has no store, is passed over.
-    ///   - date: when the copy is made.
+    ///   - places: the directories, the best first; missing ones, and ones without a store, are skipped.
+    ///   - date: the time of the copy.
     ///   - tool: the program's name and version.
-    ///   - context: the world around.
+    ///   - context: the context of the operation.
     public init(from places: [FilePath], at date: Date, tool: String, context: OperationContext) {
         self.places = places
         options = CreateBackup.Options(date: date, tool: tool)
@@ -39,8 +39,8 @@ public struct CopyStores: Sendable {
 
     /// Makes the copy.
     ///
-    /// - Parameter target: a directory that is not there yet, or empty; it appears only once it is complete.
-    /// - Returns: what was copied.
+    /// - Parameter target: a missing or empty directory; it appears only when it is complete.
+    /// - Returns: the outcome.
     /// - Throws: `CopyStoresError`; see `CreateBackup.run()` and `RestoreBackup.extract(_:to:)`.
     public func run(to target: FilePath) async throws -> Outcome {
         let parent = target.removingLastComponent().isEmpty ? "." : target.removingLastComponent()
@@ -52,7 +52,7 @@ public struct CopyStores: Sendable {
         try LocalFileSystem().createDirectories(parent)
         let scratch = try ScratchDirectory(in: parent)
         defer { withExtendedLifetime(scratch) {} }
-        // Not itself: as the staging directory of the folder, it is locked once more.
+        // Use a subdirectory: as the staging directory of the folder, it is locked again.
         let folder = scratch.path.appending("Backup")
         try LocalFileSystem().createDirectory(folder)
         let outcome = try await copy(source, to: target, by: folder)
@@ -71,14 +71,14 @@ public struct CopyStores: Sendable {
             }
             let survey = try directory.survey(isCancelled: context.checkCancellation)
             if !survey.stores.isEmpty { return directory }
-            // An older place must not be taken for one that cannot be read.
+            // If a directory cannot be read, do not silently use an older one.
             if let failure = survey.failures.first { throw failure.error }
             context.note("no store is in '\(printable(place))'")
         }
         throw CopyStoresError.noStore(places)
     }
 
-    /// Returns the path that a directory will have once it is made, without symbolic links.
+    /// Returns the path that a directory will have once it is created, without symbolic links.
     private static func future(_ path: FilePath) throws -> FilePath {
         do {
             return try path.resolved()
@@ -94,7 +94,7 @@ public struct CopyStores: Sendable {
         to target: FilePath,
         by path: FilePath
     ) async throws -> Outcome {
-        // Its notes are about a backup, of which nobody needs to know; problems are told at the end.
+        // The notes are about a temporary backup, which does not matter to the user; problems are reported at the end.
         var context = context
         context.report = { [report = context.report] event in
             switch event {
@@ -105,7 +105,7 @@ public struct CopyStores: Sendable {
         let folder = BackupFolder(
             LocalFolder(path),
             memory: BackupMemory(catalog: BackupCatalog(path.appending("catalog.json"))),
-            timeZone: .gmt
+            timeZone: .utc
         )
         let made = try await CreateBackup(
             of: source.path,
@@ -118,7 +118,7 @@ public struct CopyStores: Sendable {
             options: RestoreBackup.Options(backup: options),
             context: context
         ).extract(made.backup, to: target)
-        // That the scratch archive is on the disk is not of interest, that the copy is.
+        // The temporary archive need not be on the disk, but the copy must.
         let problems =
             made.problems.filter { $0.kind != .notSynced }
             + copied.problems.filter { $0.kind == .notSynced }
@@ -132,11 +132,11 @@ public struct CopyStores: Sendable {
     }
 }
 
-/// Why stores were not copied; nothing was changed.
+/// An error that keeps stores from being copied; nothing was changed.
 public enum CopyStoresError: ExplainedError, Equatable {
-    /// None of the places has a store.
+    /// None of the directories has a store.
     case noStore([FilePath])
-    /// The copy would be in the directory that is copied.
+    /// The copy would be inside the source directory.
     case inside(FilePath, FilePath)
 
     public var description: String {
@@ -151,7 +151,7 @@ public enum CopyStoresError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .noStore: "is it the right directory?"
-        case .inside: "name another directory"
+        case .inside: "name another directory with '--stores'"
         }
     }
 }

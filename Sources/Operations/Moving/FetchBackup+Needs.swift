@@ -3,24 +3,24 @@ internal import Files
 public import SystemPackage
 
 extension FetchBackup {
-    /// Fetches a backup with all that it is built on: whoever has these files can restore it.
+    /// Fetches a backup with all its base backups, so that the files suffice to restore it.
     ///
-    /// All of it is verified together, and then gets its names, those first that others need. A needed
-    /// archive that is there already stays. What no key opens is fetched as it is, as far as it is remembered here what
-    /// it needs.
+    /// It verifies all of them together, and then moves them into place, base backups first. A base backup that is
+    /// already there stays. If no key opens the backup, the files are fetched unverified, if the base backups are
+    /// remembered.
     ///
     /// - Parameters:
-    ///   - backup: the backup; a whole one needs no other.
+    ///   - backup: the backup; a full backup needs no other.
     ///   - directory: the directory for the files.
-    /// - Returns: what was fetched.
-    /// - Throws: `FileError.exists` if another file has one of the names; `BackupFolderError.missingNeed`;
-    ///   see `run(_:into:)`.
+    /// - Returns: the outcome.
+    /// - Throws: `FileError.exists` if another file has one of the names; `BackupFolderError.missingNeed`; see
+    ///   `run(_:into:)`.
     public func runWithNeeds(_ backup: Backup, into directory: FilePath) async throws -> Outcome {
         guard backup.isIncrement else { return try await run(backup, into: directory) }
         let path = directory.appending(backup.name)
         _ = try Directory.open(directory)
         guard try FileInfo.ifPresent(path) == nil else { throw FileError.exists(path) }
-        // A killed run leaves it; the next one here removes it.
+        // A killed run leaves this directory; the next run here removes it.
         let scratch = try ScratchDirectory(in: directory)
         defer { withExtendedLifetime(scratch) {} }
         let (parts, finding) = try await collect(backup, in: scratch.path)
@@ -41,11 +41,11 @@ extension FetchBackup {
         return sync(outcome, directory)
     }
 
-    /// An archive on this machine, and the name that it gets.
+    /// An archive on this machine, and the name that it will get.
     private struct Part {
         var name: String
         var path: FilePath
-        /// What keeps a fetched file.
+        /// The opened archive, which keeps the fetched file alive.
         var archived: ArchivedBackup?
 
         init(_ archived: ArchivedBackup) {
@@ -55,7 +55,7 @@ extension FetchBackup {
         init(_ name: String, at path: FilePath) { (self.name, self.path) = (name, path) }
     }
 
-    /// Gets an increment and all that it is built on, verified; those come first that others need.
+    /// Collects and verifies an increment with all its base backups; base backups come first.
     private func collect(
         _ backup: Backup,
         in scratch: FilePath
@@ -64,7 +64,7 @@ extension FetchBackup {
         do {
             archived = try await context.open(backup, in: folder.fetching(to: scratch))
         } catch let error where error.isOfKeys && !backup.needs.isEmpty {
-            // What it is built on is remembered, and the archives are taken as they are.
+            // The base backups are remembered, so fetch the archives as they are.
             let needs = try await folder.rememberedNeeds(of: backup)
             context.warn("'\(backup.displayName)' is not verified: \(explain(error))")
             var parts: [Part] = []
@@ -79,7 +79,7 @@ extension FetchBackup {
         return (archived.needs.map(Part.init) + [Part(archived)], finding)
     }
 
-    /// Returns whether the same archive is there.
+    /// Returns whether the same archive is already there.
     ///
     /// - Throws: `FileError.exists` if another file has its name.
     private func isThere(_ part: Part, in directory: FilePath) throws -> Bool {
@@ -95,7 +95,7 @@ extension FetchBackup {
         try Digest(contentsOf: path) { _ in try context.checkCancellation() }
     }
 
-    /// Gives an archive its name in a directory, once it is on the disk.
+    /// Moves an archive to its name in a directory, after flushing it to the disk.
     private func put(
         _ part: Part,
         into directory: FilePath,
@@ -103,7 +103,7 @@ extension FetchBackup {
     ) throws {
         let fileSystem = LocalFileSystem()
         var file = part.path
-        // One that was fetched is where it can be moved from.
+        // A fetched archive is in the scratch directory, and can be moved.
         if !file.starts(with: scratch) {
             file = scratch.appending(part.name)
             try context.copy(part.path, to: file)

@@ -3,32 +3,32 @@ internal import Archives
 internal import Files
 public import SystemPackage
 
-/// Gets the archive of a backup out of its folder, as a file of its own name.
+/// Copies the archive of a backup out of its folder, into a file of the same name.
 public struct FetchBackup: Sendable {
     /// The result of a fetch.
     public struct Outcome: Sendable {
         public var backup: Backup
         /// The new file.
         public var path: FilePath
-        /// Bytes in it.
+        /// The size of the file in bytes.
         public var size: Int64
-        /// The damage in it, if that was no reason to leave it.
+        /// The damage found, if damage is allowed.
         public var damage: String?
-        /// Whether it was verified; nobody can who has no key.
+        /// Whether it was verified; without the key, that is not possible.
         public var isVerified = true
-        /// The archives that it is built on, as far as they were wanted, the whole one first.
+        /// The base backups, if they were requested, the full backup first.
         public var needs: [Needed] = []
-        /// Everything that is not as it should be although the file is there.
+        /// The problems that occurred although the file is there.
         public var problems: [Problem] = []
     }
 
-    /// The archive of a backup that an increment is built on.
+    /// The archive of a base backup of an increment.
     public struct Needed: Sendable {
         /// The file.
         public var path: FilePath
-        /// Bytes in it.
+        /// The size of the file in bytes.
         public var size: Int64
-        /// Whether the same file was there.
+        /// Whether the same file already existed.
         public var wasThere: Bool
     }
 
@@ -37,9 +37,9 @@ public struct FetchBackup: Sendable {
     let context: OperationContext
 
     /// - Parameters:
-    ///   - folder: the folder that it is in.
-    ///   - allowsDamage: whether to fetch a damaged one too.
-    ///   - context: the world around it.
+    ///   - folder: the folder that contains the backup.
+    ///   - allowsDamage: whether to fetch a damaged backup too.
+    ///   - context: the context of the operation.
     public init(from folder: BackupFolder, allowsDamage: Bool, context: OperationContext) {
         self.folder = folder
         self.allowsDamage = allowsDamage
@@ -48,8 +48,8 @@ public struct FetchBackup: Sendable {
 
     /// Fetches a backup into a directory, where it appears once it is verified and on the disk.
     ///
-    /// - Throws: `FileError.exists` before anything is fetched: nothing is overwritten;
-    ///   `MovingError.damaged`, `RemoteError`, `FileError`: nothing is left in the directory then.
+    /// - Throws: `FileError.exists` before anything is fetched, because nothing is overwritten; `MovingError.damaged`,
+    ///   `RemoteError`, `FileError`: nothing is left in the directory then.
     public func run(_ backup: Backup, into directory: FilePath) async throws -> Outcome {
         if backup.isIncrement, !backup.needs.isEmpty {
             let count = counted(backup.needs.count, "other backup", "other backups")
@@ -58,7 +58,7 @@ public struct FetchBackup: Sendable {
         let path = directory.appending(backup.name)
         _ = try Directory.open(directory)
         guard try FileInfo.ifPresent(path) == nil else { throw FileError.exists(path) }
-        // A killed run leaves it; the next one here removes it.
+        // A killed run leaves this directory; the next run here removes it.
         let scratch = try ScratchDirectory(in: directory)
         defer { withExtendedLifetime(scratch) {} }
         let partial = scratch.path.appending("archive.zip")
@@ -73,7 +73,7 @@ public struct FetchBackup: Sendable {
         return sync(Outcome(backup: backup, path: path, size: size).with(finding), directory)
     }
 
-    /// Flushes the directory's names to the disk; that they may not be there is a problem.
+    /// Flushes the directory's names to the disk; adds a problem if that fails.
     func sync(_ fetched: Outcome, _ directory: FilePath) -> Outcome {
         var outcome = fetched
         do {
@@ -87,17 +87,17 @@ public struct FetchBackup: Sendable {
         return outcome
     }
 
-    /// What is known of fetched data.
+    /// The result of the verification.
     enum Finding {
         case verified
         case damaged(String)
-        /// No key opens it.
+        /// No key opens the archive.
         case unread
     }
 
-    /// Verifies what was fetched; damage may be allowed.
+    /// Verifies the fetched archive; damage may be allowed.
     ///
-    /// - Throws: `MovingError.damaged` if it is not; an error that keeps it from being looked at.
+    /// - Throws: `MovingError.damaged` if it is not allowed; an error that keeps the archive from being read.
     func verify(_ backup: Backup, opening: () throws -> ArchivedBackup) throws -> Finding {
         do {
             try context.verifyQuietly(opening())
@@ -118,7 +118,7 @@ public struct FetchBackup: Sendable {
 }
 
 extension FetchBackup.Outcome {
-    /// Returns the same with what is known of the data.
+    /// Returns the same outcome with the result of the verification.
     func with(_ finding: FetchBackup.Finding) -> Self {
         var outcome = self
         if case .damaged(let reason) = finding { outcome.damage = reason }

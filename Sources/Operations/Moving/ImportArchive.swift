@@ -5,13 +5,13 @@ public import Foundation
 internal import Remotes
 public import SystemPackage
 
-/// Takes an archive that was made elsewhere into a folder, under a name of ours; the file stays.
+/// Imports an archive that was made elsewhere into a folder, under a name of ours; the file stays.
 public struct ImportArchive: Sendable {
-    /// The choices that an import leaves.
+    /// The options of an import.
     public struct Options: Sendable {
-        /// Now.
+        /// The current time.
         public var date: Date
-        /// When the archive was made, if it does not say so itself.
+        /// The time when the archive was made, if it does not record that itself.
         public var time: Date?
         public var tags: [String] = []
         public var note: String?
@@ -23,15 +23,15 @@ public struct ImportArchive: Sendable {
         }
     }
 
-    /// What tells when an archive was made.
+    /// The source of an archive's time.
     public enum TimeSource: String, Sendable {
-        /// Its manifest, which is the truth.
+        /// The manifest, which is reliable.
         case manifest
-        /// The person who imports it.
+        /// The user who imports it.
         case given
-        /// Its name.
+        /// The archive's name.
         case name
-        /// The time at which its file was changed last.
+        /// The modification time of the file.
         case file
     }
 
@@ -39,17 +39,17 @@ public struct ImportArchive: Sendable {
     public struct Outcome: Sendable {
         /// The backup in the folder.
         public var backup: Backup
-        /// Whether the folder had it.
+        /// Whether the folder already had it.
         public var wasThere: Bool
-        /// The backup that moved to the trash for its name.
+        /// The backup that was moved to the trash to free the name.
         public var replaced: Backup?
         public var time: Date
         public var timeSource: TimeSource
         public var stores: Int
-        /// Bytes in all files.
+        /// The total size of all files in bytes.
         public var bytes: Int64
         public var problems: [Problem]
-        /// The backups that came with it, since it is built on them.
+        /// The base backups that were imported with it.
         public var needs: [Backup] = []
     }
 
@@ -65,10 +65,10 @@ public struct ImportArchive: Sendable {
 
     /// Imports a file of this machine.
     ///
-    /// What an increment is built on comes with it if it is beside the file, and not in the folder.
+    /// The base backups of an increment are imported too, if they are beside the file, and not in the folder.
     ///
-    /// - Throws: `MovingError.notImported`, `.lacksNeed`, `ArchiveError`, `ArchivedBackupError`, `BackupFolderError.taken`,
-    ///   `RemoteError`, `FileError`; nothing is added to the folder then.
+    /// - Throws: `MovingError.notImported`, `.lacksNeed`, `ArchiveError`, `ArchivedBackupError`,
+    ///   `BackupFolderError.taken`, `RemoteError`, `FileError`; nothing is added to the folder then.
     public func run(_ path: FilePath) async throws -> Outcome {
         try await context.withLock(folder) {
             try context.removeLeftovers(of: folder)
@@ -85,7 +85,7 @@ public struct ImportArchive: Sendable {
             date: options.date,
             context: context
         )
-        // None of it is in plain in a folder that is to have it encrypted.
+        // If the folder must have it encrypted, no plain copy may come into the folder.
         let isSealed = try !BackupName.isEncrypted(name) && folder.keys.recipients() != nil
         return try await receive.withParcel(
             named: name,
@@ -108,7 +108,7 @@ public struct ImportArchive: Sendable {
         }
     }
 
-    /// Imports the archives that an increment is built on and that are not in the folder.
+    /// Imports the base backups of an increment that the folder lacks.
     ///
     /// - Throws: `MovingError.lacksNeed` if one is not beside the file either: then none is imported.
     private func takeNeeds(
@@ -150,7 +150,7 @@ public struct ImportArchive: Sendable {
                 "'\(name)' says itself when it was made: the time that was given is not used"
             )
         }
-        // Others may refer to it by the name that it has.
+        // Other backups may refer to it by its present name.
         let isInLineage =
             archived.header?.lineage != nil && BackupName.date(of: name, in: folder.timeZone) != nil
         let isEncrypted = BackupName.isEncrypted(name)
@@ -198,7 +198,7 @@ public struct ImportArchive: Sendable {
         )
     }
 
-    /// Returns when an archive was made.
+    /// Returns the time when an archive was made, and the source of that time.
     private func time(
         of archived: ArchivedBackup,
         named name: String,

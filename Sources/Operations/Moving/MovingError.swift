@@ -1,21 +1,30 @@
 public import Files
 
-/// Why an archive was not moved to where it was to go; nothing was added there.
+/// An error that keeps an archive from being copied, fetched or imported; nothing was added to the target.
 public enum MovingError: ExplainedError, Equatable {
-    /// Both folders are one.
+    /// Both folders are the same.
     case sameFolder(String)
     /// The backup is damaged, and a damaged copy would look like a good one.
     case damaged(String, reason: String)
-    /// The archive is damaged, and was not taken in.
+    /// The archive is damaged, and was not imported.
     case notImported(String, reason: String)
-    /// An increment is built on a backup that is neither in the folder nor beside its file.
+    /// The folder lacks a base backup of an increment, and it is not beside the increment's file either.
     case lacksNeed(String, need: String, address: String)
-    /// An increment is built on a backup that is in the trash of its folder, and does not come along.
+    /// A base backup of an increment is in the trash of its folder, and is not copied.
     case needsTrashed(String, need: String)
-    /// The folder does not have the bytes that it was given.
+    /// The bytes in the folder differ from those that were uploaded.
     case readBackDiffers(String, address: String)
-    /// It was not tried, since the folder could not be reached for the one before.
+    /// The copy was not tried, because the folder could not be reached before.
     case notTried(String)
+
+    public var outcome: FailureOutcome {
+        switch self {
+        case .damaged, .notImported: .damaged
+        case .lacksNeed, .needsTrashed: .notFound
+        case .sameFolder: .usage
+        case .readBackDiffers, .notTried: .failed
+        }
+    }
 
     public var description: String {
         switch self {
@@ -36,10 +45,11 @@ public enum MovingError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .sameFolder: "name another folder to copy to"
-        case .damaged: "take another one, or allow damage"
+        case .damaged:
+            "\(Advice.list) to choose another, or take it as it is with '--allow-damaged'"
         case .notImported: "get it once more from where it is from"
         case .lacksNeed: "put that archive beside it, or import it first"
-        case .needsTrashed: "bring that one back first"
+        case .needsTrashed(_, let need): "run '\(Advice.command("undelete", need))' first"
         case .readBackDiffers: "try again; if that happens again, do not trust that folder"
         case .notTried: nil
         }

@@ -5,17 +5,17 @@ internal import Remotes
 internal import SystemPackage
 
 extension ReceiveArchive {
-    /// Runs `body` with a parcel that is encrypted anew, or as it is if nobody wants that.
+    /// Runs `body` with a parcel that is encrypted again, or with the parcel as it is if no recipients are given.
     ///
-    /// Its archive stays what it is; its file is another one, which goes afterwards.
+    /// The parcel's archive stays the same; its file is a new one, which is removed afterwards.
     ///
     /// - Parameters:
-    ///   - parcel: an archive that was opened and is whole.
+    ///   - parcel: an archive that was opened, and is complete.
     ///   - name: its file name.
-    ///   - recipients: those who may read it then; `nil` to take it as it is.
-    ///   - body: takes it, with its file name and its size.
-    /// - Returns: what `body` returns.
-    /// - Throws: `AgeError`, `FileError`; what `body` throws.
+    ///   - recipients: the new recipients; `nil` to keep the file as it is.
+    ///   - body: takes the parcel, with its file name and its size.
+    /// - Returns: the result of `body`.
+    /// - Throws: `AgeError`, `FileError`; errors of `body`.
     func resealing<Result>(
         _ parcel: Parcel,
         named name: String,
@@ -36,6 +36,9 @@ extension ReceiveArchive {
         let ending = BackupName.isEncrypted(name) ? "" : BackupName.encryptedEnding
         var sealed = parcel
         sealed.path = path
-        return try await body(sealed, RemoteFile(name: name + ending, size: size))
+        return try await body(
+            sealed,
+            RemoteFile(name: BackupName.fitting(name + ending), size: size)
+        )
     }
 }

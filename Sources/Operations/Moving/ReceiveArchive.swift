@@ -6,32 +6,32 @@ internal import History
 internal import Remotes
 internal import SystemPackage
 
-/// Takes an archive of elsewhere into a folder, which the caller has locked.
+/// Adds an archive from elsewhere to a folder, which the caller has locked.
 ///
 ///     fetch → verify → upload under a hidden name → read back → tags, note, pin → its name
 ///
-/// Nothing that is not known to be whole can be seen in the folder, and a killed run leaves hidden files
-/// only, which the next run removes.
+/// Only archives that are known to be complete become visible in the folder. A killed run leaves only hidden files,
+/// which the next run removes.
 struct ReceiveArchive {
-    /// The end that it came to.
+    /// The result.
     struct Outcome {
         var backup: Backup
-        /// Whether the folder had it.
+        /// Whether the folder already had it.
         var wasThere = false
-        /// The backup that moved to the trash for its name.
+        /// The backup that was moved to the trash to free the name.
         var replaced: Backup?
-        /// Everything that is not as it should be although the archive is there.
+        /// The problems that occurred although the archive is there.
         var problems: [Problem] = []
     }
 
     /// An archive in the folder's staging directory.
     struct Parcel {
         var path: FilePath
-        /// `nil` if it cannot be opened: it is damaged, or encrypted and there is no key.
+        /// The opened archive; `nil` if it is damaged, or encrypted without a known key.
         var archived: ArchivedBackup?
-        /// The damage that was found in it.
+        /// The damage found.
         var damage: String?
-        /// Why no key opens it.
+        /// The error if no key opens it.
         var sealed: (any Error)?
     }
 
@@ -40,17 +40,17 @@ struct ReceiveArchive {
     let date: Date
     let context: OperationContext
 
-    /// Runs `body` with an archive that is fetched and was looked at; its file goes afterwards.
+    /// Runs `body` with an archive that was fetched and verified; removes its file afterwards.
     ///
     /// - Parameters:
     ///   - name: the archive's name, for messages.
-    ///   - limits: limits to hold it to; `nil` for one of ours.
-    ///   - plain: where it is read in place of being fetched, since it will be encrypted: the folder's
-    ///     staging directory may be one that a cloud reads. `nil` fetches it.
-    ///   - fetch: writes it to a new file.
-    ///   - body: takes it.
-    /// - Returns: what `body` returns.
-    /// - Throws: an error that keeps it from being looked at; what `fetch` and `body` throw.
+    ///   - limits: the limits that it must not exceed; `nil` for an archive of ours.
+    ///   - plain: the file to read in place. It is not fetched because it will be encrypted, and a cloud service may
+    ///     read the folder's staging directory. `nil` fetches it.
+    ///   - fetch: writes the archive to a new file.
+    ///   - body: takes the archive.
+    /// - Returns: the result of `body`.
+    /// - Throws: an error that keeps the archive from being read; errors of `fetch` and `body`.
     func withParcel<Result>(
         named name: String,
         holdingTo limits: RestoreLimits? = nil,
@@ -80,8 +80,7 @@ struct ReceiveArchive {
         return try await body(parcel)
     }
 
-    /// Returns the backup of the folder that is the same as another one; see
-    /// `BackupFolder.backup(sameAs:)`.
+    /// Returns the folder's backup that equals another one; see `BackupFolder.backup(sameAs:)`.
     func same(
         as other: Backup,
         content: String?,
@@ -98,16 +97,16 @@ struct ReceiveArchive {
         }
     }
 
-    /// Puts a parcel into the folder.
+    /// Adds a parcel to the folder.
     ///
     /// - Parameters:
     ///   - parcel: the archive.
-    ///   - backup: what is known of it; its file has the name that it would like.
-    ///   - annotation: what to write beside it.
+    ///   - backup: the facts about it; its file has the preferred name.
+    ///   - annotation: the annotation to write beside it.
     ///   - others: the folder's backups.
-    /// - Returns: the backup that it became.
-    /// - Throws: `MovingError.readBackDiffers`, `BackupFolderError`, `RemoteError`, `FileError`; nothing is
-    ///   added to the folder then.
+    /// - Returns: the new backup.
+    /// - Throws: `MovingError.readBackDiffers`, `BackupFolderError`, `RemoteError`, `FileError`; nothing is added to
+    ///   the folder then.
     func put(
         _ parcel: Parcel,
         as backup: Backup,
@@ -115,7 +114,7 @@ struct ReceiveArchive {
         among others: [Backup]
     ) async throws -> Outcome {
         try LocalFileSystem().sync(parcel.path)
-        // On this machine, the file that was verified is the one that gets the name.
+        // In a local folder, the verified file itself gets the name.
         let local = folder.remote as? LocalFolder
         let uploaded =
             local == nil ? try await upload(parcel.path, named: backup.displayName) : nil
@@ -134,7 +133,7 @@ struct ReceiveArchive {
             )
             rememberRows(of: new, parcel, among: others)
             if parcel.damage == nil, parcel.archived != nil {
-                // A copy of a damaged archive is suspected until somebody has read all of it.
+                // A copy of a damaged archive stays suspect until all of it has been read.
                 await context.rememberCheck(of: new, in: folder, damage: nil, at: date)
             }
             context.tell(problems)
@@ -145,8 +144,7 @@ struct ReceiveArchive {
         }
     }
 
-    /// Puts an archive into the folder under a hidden name, and returns its file once its bytes are known
-    /// to be there.
+    /// Uploads an archive under a hidden name, reads it back, and returns its file.
     private func upload(_ path: FilePath, named name: String) async throws -> RemoteFile {
         let hidden = folder.remote.makePartialName()
         let digest = try Digest(
@@ -171,21 +169,20 @@ struct ReceiveArchive {
         }
     }
 
-    /// Has the next backup compared with this one, if it is the newest.
+    /// Makes the next backup compare its rows with this one's, if this one is the newest.
     private func rememberRows(of backup: Backup, _ parcel: Parcel, among others: [Backup]) {
         guard let header = parcel.archived?.header, let time = backup.time, parcel.damage == nil,
-            !backup.isSafety,
-            others.ordinary.allSatisfy({ $0.time.map { $0 <= time } ?? true })
+            !backup.isSafety, folder.owns(backup),
+            folder.own(others).ordinary.allSatisfy({ $0.time.map { $0 <= time } ?? true })
         else { return }
-        let rows = header.successorRows
-        folder.memory.catalog.rememberExpectedRows(rows, after: backup, in: folder.address)
+        folder.rememberExpectedRows(header.successorRows, after: backup)
     }
 }
 
 extension OperationContext {
-    /// Remembers that all data of a backup was read, as a check does; the folder is locked.
+    /// Records, as a check does, that all data of a backup was read; the folder must be locked.
     ///
-    /// If that fails, no more is lost than this knowledge.
+    /// If that fails, only this record is lost.
     func rememberCheck(
         of backup: Backup,
         in folder: BackupFolder,
@@ -208,7 +205,7 @@ extension OperationContext {
         }
     }
 
-    /// Verifies a backup's data without remarks on what a restore of it would leave out.
+    /// Verifies a backup's data without remarks about data that a restore would leave out.
     func verifyQuietly(_ archived: ArchivedBackup) throws {
         report(.began(.verifying, total: archived.bytes))
         _ = try archived.verify(threads: threads, progressed: advance)

@@ -5,28 +5,28 @@ public import Foundation
 internal import Remotes
 internal import SystemPackage
 
-/// Sends the backups that wait on this machine to their folder, the oldest first.
+/// Uploads the backups that wait on this machine to their folder, the oldest first.
 ///
-/// One goes from the outbox only once it is in the folder; one that a killed run had sent already is not
-/// sent twice.
+/// A backup leaves the outbox only once it is in the folder. If a killed run had already uploaded it, it is not
+/// uploaded again.
 public struct UploadBackups: Sendable {
-    /// A backup that is in the folder now.
+    /// A backup that is now in the folder.
     public struct Item: Sendable {
-        /// The backup as it waited.
+        /// The backup in the outbox.
         public var waiting: Backup
         public var backup: Backup
-        /// Whether the folder had it: an earlier run was killed after it had sent it.
+        /// Whether the folder already had it, because an earlier run was killed after the upload.
         public var wasThere: Bool
     }
 
-    /// The result of all.
+    /// The result for all backups.
     public struct Outcome: Sendable {
         public var items: [Item] = []
-        /// A problem for each that could not be sent, and for each change that may not be on the disk.
+        /// The problems: backups that could not be uploaded, and changes that may not be on the disk.
         public var problems: [Problem] = []
-        /// How many still wait.
+        /// The number of backups that still wait.
         public var left = 0
-        /// Why the first of those could not be sent.
+        /// The reason why the first of them could not be uploaded.
         public var failure: (any Error)?
     }
 
@@ -38,12 +38,12 @@ public struct UploadBackups: Sendable {
         self.context = context
     }
 
-    /// Sends all that waits; a damaged one stays, and keeps no other from being sent.
+    /// Uploads all waiting backups; a damaged one stays, and does not stop the others.
     ///
-    /// - Parameter date: now.
-    /// - Returns: what was sent, and what was not.
+    /// - Parameter date: the current time.
+    /// - Returns: the result for each backup.
     /// - Throws: `RemoteError`, `FileError` if the folder cannot be reached, `FileError.locked`, `CancellationError`:
-    ///   what was not sent waits.
+    ///   the remaining backups still wait.
     public func run(at date: Date) async throws -> Outcome {
         guard let outbox = folder.outbox, try await !outbox.waiting().isEmpty else {
             return Outcome()
@@ -134,7 +134,7 @@ public struct UploadBackups: Sendable {
         return Item(waiting: backup, backup: new, wasThere: false)
     }
 
-    /// Returns a backup that was not opened, with all that is known of it, as another file.
+    /// Returns a backup that was not opened, with all facts about it, as another file.
     private func moved(_ backup: Backup, to file: RemoteFile) -> Backup {
         var backup = backup
         backup.isWaiting = false
@@ -142,9 +142,9 @@ public struct UploadBackups: Sendable {
         return backup
     }
 
-    /// Removes what was sent, and what is written beside it.
+    /// Removes an uploaded backup and its annotation from the outbox.
     private func takeOut(_ backup: Backup, of outbox: Outbox) async throws {
         _ = try await RemoteError.problem { try await outbox.folder.remote.delete(backup.name) }
-        try await outbox.folder.forget([backup.name])
+        try await outbox.folder.forget([backup.name.exact])
     }
 }

@@ -7,14 +7,14 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A signal to the process whose number stands in a file, as `HUP:/run/app.pid`.
+/// A signal for the process whose number is in a file, such as `HUP:/run/app.pid`.
 public struct ApplicationSignal: Sendable, Equatable, CustomStringConvertible {
     private static let numbers = [
         "HUP": SIGHUP, "INT": SIGINT, "QUIT": SIGQUIT, "USR1": SIGUSR1, "USR2": SIGUSR2,
         "TERM": SIGTERM, "CONT": SIGCONT, "WINCH": SIGWINCH,
     ]
 
-    /// Its name without `SIG`.
+    /// The signal's name without `SIG`.
     public let name: String
     public let file: FilePath
 
@@ -29,10 +29,10 @@ public struct ApplicationSignal: Sendable, Equatable, CustomStringConvertible {
         (self.name, file) = (name, FilePath(parts[1]))
     }
 
-    /// Sends it.
+    /// Sends the signal.
     ///
-    /// - Returns: `false` if there is no such process, or no file.
-    /// - Throws: `AnnouncementError`, `FileError` if the file has no number of a process, or that may not be
+    /// - Returns: `false` if the process or the file does not exist.
+    /// - Throws: `AnnouncementError`, `FileError` if the file contains no process number, or if the process may not be
     ///   signalled.
     func send() throws -> Bool {
         let bytes: [UInt8]
@@ -43,7 +43,7 @@ public struct ApplicationSignal: Sendable, Equatable, CustomStringConvertible {
         }
         let text = String(decoding: bytes, as: UTF8.self)
         let number = text.split(whereSeparator: \.isWhitespace).first.flatMap { Int32($0) }
-        // Other numbers are of groups of processes, or of the first of all.
+        // Zero and negative numbers denote process groups; 1 is the first process of the system.
         guard let process = number, process > 1, let signal = Self.numbers[name] else {
             throw AnnouncementError.noProcess(file)
         }

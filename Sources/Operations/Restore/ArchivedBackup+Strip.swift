@@ -4,16 +4,16 @@ internal import Stores
 internal import SystemPackage
 
 extension ArchivedBackup {
-    /// Takes directories off the names of an archive that another program made.
+    /// Strips leading directories from the names of an archive that another program made.
     ///
-    /// A zip of the stores directory itself has everything in one directory: restored as it is, the
-    /// application would find no store in its place. If the present directory has such a directory with
-    /// stores in it, the archive is right as it is.
+    /// A zip of the stores directory itself has everything in one directory: if it were restored as it is, the
+    /// application would not find its stores. If the present directory has such a directory with stores in it, the
+    /// archive needs no stripping.
     ///
     /// - Parameters:
-    ///   - count: how many directories; `nil` to find out.
-    ///   - live: the directory that is replaced, if one is.
-    ///   - context: told of directories that are taken off.
+    ///   - count: the number of directories; `nil` to detect it.
+    ///   - live: the directory that is replaced, if any.
+    ///   - context: the receiver of a warning about stripped directories.
     /// - Throws: `RestoreError.notStripped`; `ArchiveError`.
     func strip(_ count: Int?, replacing live: FilePath?, _ context: OperationContext) throws {
         if let count {

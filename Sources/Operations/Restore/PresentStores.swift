@@ -4,13 +4,13 @@ internal import Foundation
 internal import Stores
 internal import SystemPackage
 
-/// The stores that a restore would replace, as far as they can be read.
+/// The stores that a restore would replace, if they can be read.
 struct PresentStores {
     private let facts: [StoreFacts]
 
-    /// Looks at the stores in a directory, or in a part of it; writers may go on.
+    /// Reads the stores in a directory, or in a part of it, while writers may continue.
     ///
-    /// - Throws: `StoreError.busy` if a writer lets nobody read; `FileError`.
+    /// - Throws: `StoreError.busy` if a writer blocks readers; `FileError`.
     init(
         in path: FilePath,
         of part: RestoredPart? = nil,
@@ -32,7 +32,8 @@ struct PresentStores {
         facts = try reports.wait().map(\.facts)
     }
 
-    /// Returns in words everything that a backup has much less of than is here; `nil` if there is nothing.
+    /// Returns a description of everything that a backup has much less of than the present stores; `nil` if there is
+    /// none.
     func loss(by backup: String, with stores: [StoreFacts]) -> String? {
         let anomalies = AnomalyGuard.compare(
             stores.map { StoreRows($0) },
@@ -60,11 +61,14 @@ struct PresentStores {
         Files.counted(Int(rows ?? 0), "row", "rows")
     }
 
-    /// Returns a remark on each store that is of a higher version in a backup than it is here.
+    /// Returns a remark for each store with a higher version in a backup than now.
     func newer(_ stores: [StoreFacts]) -> [String] {
-        let present = Dictionary(facts.map { ($0.path, $0.userVersion) }) { first, _ in first }
+        let present = Dictionary(facts.map { ($0.path.exact, $0.userVersion) }) { first, _ in first
+        }
         return stores.compactMap { store in
-            guard let version = present[store.path], store.userVersion > version else { return nil }
+            guard let version = present[store.path.exact], store.userVersion > version else {
+                return nil
+            }
             return
                 "'\(store.path)' has version \(store.userVersion) (user_version) in the backup, and \(version) now: "
                 + "a newer application made it than the one that is installed, if that has not changed it"

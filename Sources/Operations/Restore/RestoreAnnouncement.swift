@@ -2,31 +2,31 @@ internal import Files
 internal import Foundation
 public import SystemPackage
 
-/// Word to an application that its stores were replaced, so that it opens them anew.
+/// A notification to an application that its stores were replaced, so that it opens them again.
 public struct RestoreAnnouncement: Sendable, Equatable {
-    /// Signals to send.
+    /// The signals to send.
     public var signals: [ApplicationSignal] = []
-    /// A file that the application watches: it is replaced after each restore.
+    /// A file that the application watches; it is replaced after each restore.
     public var generationFile: FilePath?
 
     public init() {}
 
     /// The content of the file that an application watches.
     private struct Generation: Codable {
-        /// One more with every restore.
+        /// A number that rises by one with every restore.
         var generation: Int
         var backup: String
     }
 
     private static let sizeLimit: Int64 = 64 << 10
 
-    /// Writes the file and sends the signals, whatever becomes of one; failures are told.
+    /// Writes the file and sends the signals; a failure of one does not stop the others, and is reported.
     ///
     /// - Parameters:
     ///   - backup: the backup's name.
-    ///   - live: the stores directory; a file in it would go with the next restore.
-    ///   - context: told of failures.
-    /// - Returns: whether all of it was done.
+    ///   - live: the stores directory; the file must be outside, because the next restore would remove it.
+    ///   - context: the receiver of failure reports.
+    /// - Returns: whether everything succeeded.
     @discardableResult
     func make(of backup: String, in live: FilePath, _ context: OperationContext) -> Bool {
         var isDone = true
@@ -60,7 +60,7 @@ public struct RestoreAnnouncement: Sendable, Equatable {
         guard try !(directory.isEmpty ? "." : directory).resolved().starts(with: live) else {
             throw AnnouncementError.fileInStores(path)
         }
-        // One that makes no sense is none of ours, or was cut off: the count begins anew.
+        // An invalid file is truncated or another program's: the count starts again.
         let old = (try? File.contents(of: path, limit: sizeLimit)).flatMap {
             try? JSONDecoder().decode(Generation.self, from: Data($0))
         }
@@ -70,16 +70,16 @@ public struct RestoreAnnouncement: Sendable, Equatable {
         )
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // The application may be another user's.
+        // The application may run as another user.
         try LocalFileSystem().write(Array(encoder.encode(new)), to: path, mode: 0o644)
     }
 }
 
-/// Why an application could not be told of a restore.
+/// An error that keeps an application from being notified of a restore.
 enum AnnouncementError: ExplainedError {
     /// The file would be in the stores directory.
     case fileInStores(FilePath)
-    /// The file has no number of a process.
+    /// The file contains no process number.
     case noProcess(FilePath)
     case notSignalled(Int32, Errno)
 

@@ -12,11 +12,11 @@ extension RestoreBackup {
         var isApplicationStarted: Bool
     }
 
-    /// Replaces the content of the stores directory by that of an archive: as a whole, or name by name if
-    /// the directory cannot change places with another.
+    /// Replaces the content of the stores directory with that of an archive: as a whole, or name by name if the
+    /// directory itself cannot be exchanged.
     ///
-    /// - Returns: the stores that are in place now, and the backup of those before.
-    /// - Throws: `RestoreError.rolledBack`, `.rollbackFailed`; after any other error nothing was changed.
+    /// - Returns: the number of stores now in place, and the backup of the stores before.
+    /// - Throws: `RestoreError.rolledBack`, `.rollbackFailed`; after any other error, nothing was changed.
     func replace(
         with plan: ArchivedBackup,
         _ paths: RestorePaths,
@@ -24,7 +24,7 @@ extension RestoreBackup {
     ) async throws -> Replacement {
         var swap = try stage(plan, paths, locks)
         do {
-            // After an exchange, what is staged is the stores directory.
+            // After an exchange, the staged directory is the stores directory.
             let staged = swap.paths.layout == .beside ? swap.paths.new : nil
             return try await context.withLock(on: staged) {
                 let replacement = try await replace(with: plan, &swap, locks)
@@ -59,7 +59,7 @@ extension RestoreBackup {
             context: context
         )
         let (safetyBackup, isStarted) = try await application.whileStopped(&swap) { swap in
-            // Asked now, since a restore that is refused needs no backup, and once more after that.
+            // Check before the safety backup, because a refused restore needs none, and once more after it.
             if !options.application.stop.isEmpty { try refuseIfInUse(swap.paths) }
             let kept = try KeepingPlan(of: plan, swap.paths, part: part?.part, context)?
                 .announce(context)
@@ -98,9 +98,9 @@ extension RestoreBackup {
         )
     }
 
-    /// Tells everything that is worth knowing before the stores of a backup replace those that are there.
+    /// Reports everything worth knowing before the stores of a backup replace the present ones.
     ///
-    /// - Throws: `RestoreError.declined` if the data would be much less, and the user does not want that.
+    /// - Throws: `RestoreError.declined` if the backup has much less data, and the user declines.
     func approve(_ stores: [StoreFacts], of plan: ArchivedBackup, replacing live: FilePath) throws {
         let present: PresentStores
         do {
@@ -113,7 +113,7 @@ extension RestoreBackup {
         } catch let error as CancellationError {
             throw error
         } catch {
-            // It is damaged, perhaps, which is the reason for the restore.
+            // The present data may be damaged, which may be the reason for the restore.
             return context.note(
                 "the backup is not compared with the present data: \(explain(error))"
             )
@@ -129,11 +129,12 @@ extension RestoreBackup {
 
     // MARK: - The exchange
 
-    /// Makes the exchange, and opens the stores in place; if it fails half-way, the restore journal says
-    /// enough to finish or undo it.
+    /// Makes the exchange, and opens the stores in place.
     ///
-    /// - Returns: why the stores directory cannot change places with another, all being as it was; `nil` if
-    ///   it has.
+    /// If it fails half-way, the restore journal has enough information to finish or undo it.
+    ///
+    /// - Returns: the reason why the stores directory cannot be exchanged, with everything as before; `nil` after an
+    ///   exchange.
     /// - Throws: see `replace`.
     private func exchange(
         _ swap: inout any RestoreSwap,
@@ -163,17 +164,17 @@ extension RestoreBackup {
         let paths = swap.paths
         let recovery: RestoreRecovery
         do {
-            // The next step may have been announced, or not.
+            // The journal on the disk may or may not announce the next step.
             swap.journal = try RestoreJournal.read(paths.journal) ?? swap.journal
             recovery = try swap.recover { [swap] _, subject in
                 Verdict.inSameRun(subject) {
-                    // There is no time to ask the application whether it is well: undo it.
+                    // The user's checks cannot run here, so undo the exchange.
                     if !options.application.verify.isEmpty { throw error }
                     try checkInPlace(swap, expecting: expected)
                 }
             }
         } catch let failure {
-            // While staging, all is as it was.
+            // While staging, nothing was changed.
             guard swap.journal.phase != .staging else { throw error }
             throw RestoreError.rollbackFailed(failure, old: paths.old, new: paths.new)
         }
@@ -200,7 +201,7 @@ extension RestoreBackup {
 
     private func rollBack(_ swap: inout any RestoreSwap) throws -> FilePath {
         do {
-            // Said beforehand, so that nobody wonders after a crash what it is.
+            // Report the place first, so that the data can be identified after a crash.
             let kept = printable(try swap.paths.vacant("FailedRestore"))
             context.note("what was restored is refused; it goes to '\(kept)'")
             return try swap.rollBack()
@@ -211,10 +212,10 @@ extension RestoreBackup {
 
     // MARK: - The end
 
-    /// Removes the replaced data; if that fails, the restore has succeeded all the same.
+    /// Removes the replaced data; if that fails, the restore has still succeeded.
     private func removeReplaced(_ swap: inout any RestoreSwap) {
         do {
-            // After an exchange that failed and was finished, it is gone.
+            // After an exchange that failed and was then finished, the replaced data is already gone.
             if swap.journal.phase != .settled { context.noteLeftover(try swap.removeReplaced()) }
             try swap.removeJournal()
         } catch {
@@ -222,8 +223,8 @@ extension RestoreBackup {
         }
     }
 
-    /// Ends a restore that failed: removes staged data that was never exchanged, and the restore journal
-    /// unless there is something to recover.
+    /// Ends a failed restore: removes staged data that was never exchanged, and the restore journal unless there is
+    /// something to recover.
     func end(_ swap: inout any RestoreSwap) {
         do {
             guard try swap.paths.hasTraces() else { return }
@@ -234,7 +235,7 @@ extension RestoreBackup {
         }
     }
 
-    /// Says what the next run has to clean up.
+    /// Reports the remains that the next run has to clean up.
     func tellLeftover(of paths: RestorePaths, _ error: any Error) {
         let names = paths.traces.map { "'\(printable($0))'" }.joined(separator: ", ")
         context.note("\(explain(error)); the next run will clean up \(names)")

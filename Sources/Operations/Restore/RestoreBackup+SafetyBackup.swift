@@ -5,8 +5,8 @@ internal import Stores
 internal import SystemPackage
 
 extension RestoreBackup {
-    /// Backs up what a restore replaces, so that it can be undone; `nil` if there is nothing to back up,
-    /// or nobody wants it.
+    /// Backs up the data that a restore replaces, so that the restore can be undone; `nil` if there is nothing to back
+    /// up, or if the user wants no safety backup.
     func makeSafetyBackup(
         of paths: RestorePaths,
         before plan: ArchivedBackup,
@@ -24,7 +24,7 @@ extension RestoreBackup {
         )
     }
 
-    /// Backs up a directory of which something is about to be replaced; `nil` if there is nothing to back up.
+    /// Backs up a directory before something in it is replaced; `nil` if there is nothing to back up.
     func makeSafetyBackup(
         of live: StoresDirectory,
         before plan: ArchivedBackup,
@@ -33,10 +33,10 @@ extension RestoreBackup {
     ) async throws -> Backup? {
         var backupOptions = options.backup
         backupOptions.isBeforeRestore = true
-        // Whoever encrypts backups wants none in plain, even if this command was told no recipient.
+        // If the restored backup is encrypted, encrypt the safety backup too, even if the user named no recipient.
         backupOptions.isAlwaysEncrypted = BackupName.isEncrypted(plan.name)
-        // All that the restore replaces is saved, whatever the user has left out otherwise. What it keeps is
-        // not replaced; its undoing keeps it by the same rules.
+        // The safety backup contains everything that the restore replaces, whatever the user normally excludes. Data
+        // that the restore keeps is not replaced. Undoing the restore keeps it by the same rules.
         backupOptions.keptPaths = kept ?? []
         backupOptions.exclusions = try plan.exclusions()
         backupOptions.reason = "before restore of '\(BackupName.display(plan.name))'"
@@ -47,9 +47,9 @@ extension RestoreBackup {
                 options: backupOptions,
                 context: context
             ).runLocked(live, holding: locked)
-            // Do not rely on a backup that may be lost.
+            // Do not rely on a backup that may be lost in a crash.
             if let error = outcome.notSynced { throw RestoreError.safetyBackupFailed(error) }
-            // A file that stays is not lost by it.
+            // A problem with a file outside the restored part does not matter, because that file stays.
             let problems = outcome.problems.filter {
                 part?.part.leads(toPrinted: $0.path) ?? true
             }
@@ -66,7 +66,7 @@ extension RestoreBackup {
         }
     }
 
-    /// A file that a backup left out, and that a restore would destroy.
+    /// An error for a file that the safety backup lacks and the restore would destroy.
     private struct NotSaved: ExplainedError {
         let problem: Problem
         let count: Int

@@ -4,11 +4,12 @@ internal import Stores
 internal import SystemPackage
 
 extension RestoreBackup {
-    /// Announces a restore and makes the directory to stage in: inside the stores directory if nothing may
-    /// be made beside it.
+    /// Announces a restore and creates the directory to stage in.
+    ///
+    /// It stages inside the stores directory if nothing may be created beside it.
     ///
     /// - Returns: the swap, with an empty directory to stage in.
-    /// - Throws: `RestoreError.inTheWay`, `FileError`; nothing is left then.
+    /// - Throws: `RestoreError.inTheWay`, `FileError`; nothing is left behind then.
     func stage(
         _ plan: ArchivedBackup,
         _ paths: RestorePaths,
@@ -39,9 +40,9 @@ extension RestoreBackup {
         }
     }
 
-    /// Stages once more, inside the stores directory.
+    /// Stages again, inside the stores directory.
     ///
-    /// At any moment one of the two restore journals says that the application is stopped, if it is.
+    /// If the application is stopped, at least one of the two restore journals records that at any moment.
     func stageInside(
         _ swap: inout any RestoreSwap,
         _ plan: ArchivedBackup,
@@ -67,8 +68,8 @@ extension RestoreBackup {
         return RestorePaths(live: paths.live, .inside)
     }
 
-    /// Returns an error by which a system says that the stores directory has to stay where it is; `nil`
-    /// for another.
+    /// Returns the error if it means that the system does not allow the stores directory to be renamed; `nil` for any
+    /// other error.
     func renameRefusal(
         _ error: any Error,
         _ paths: RestorePaths,
@@ -80,18 +81,19 @@ extension RestoreBackup {
         return error
     }
 
-    /// Data that is extracted, checked and on the disk.
+    /// Extracted data that is checked and on the disk.
     struct StagedData {
-        /// How many stores are in it.
+        /// The number of stores in it.
         var stores: Int
-        /// Files that rows refer to and that are not in it; looked for if no manifest tells.
+        /// Files that rows refer to and that are missing; searched for only without a manifest.
         var problems: [Problem] = []
-        /// The stores, if no manifest has told them before.
+        /// The facts about the stores; `nil` if the manifest already has them.
         var facts: [StoreFacts]?
     }
 
-    /// Extracts into the staged directory and checks it; a part on a thread of its own, where it may wait for
-    /// what is fetched.
+    /// Extracts into the staged directory and checks it.
+    ///
+    /// A part is extracted on a separate thread, which may wait for data to be fetched.
     func filled(_ paths: RestorePaths, with plan: ArchivedBackup) async throws -> StagedData {
         guard part != nil else { return try fill(paths, with: plan) }
         return try await WorkThread.run { try fill(paths, with: plan) }
@@ -100,7 +102,8 @@ extension RestoreBackup {
     /// Extracts into the staged directory and checks it.
     func fill(_ paths: RestorePaths, with plan: ArchivedBackup) throws -> StagedData {
         let directory = try Directory.open(paths.new)
-        let flush = try context.extract(plan, only: part?.content, into: directory)
+        let rules = try rules(for: plan, replacing: paths.live)
+        let flush = try context.extract(plan, only: part?.content, into: directory, by: rules)
         defer { flush.close() }
         let search =
             plan.isDescribed
@@ -109,7 +112,7 @@ extension RestoreBackup {
         var staged = StagedData(stores: try checkStaged(paths.new))
         if let search {
             staged.problems = try search.finish().filter {
-                // A part may find it in its place.
+                // A part may refer to a file that is still in the live directory.
                 guard part != nil, let path = try? RelativePath($0.path) else { return true }
                 return try FileInfo.inside(paths.live, path) == nil
             }
@@ -122,8 +125,22 @@ extension RestoreBackup {
         return staged
     }
 
-    /// Throws `RestoreError.noStores` if there are stores now, and none was staged: the archive is hardly
-    /// one of them.
+    /// Returns the rules for owners and modes of files that replace those in a directory.
+    ///
+    /// If the owners differ, reports which owners the files get.
+    ///
+    /// - Throws: `FileError`.
+    func rules(for backup: ArchivedBackup, replacing live: FilePath) throws -> AttributeRules {
+        var rules = AttributeRules(keepingSetID: options.keepsSetID || backup.isTrusted)
+        guard let present = try PresentOwners(of: live, replacedBy: backup) else { return rules }
+        let isOverruled = options.takesOwnerNumbers && backup.header?.root != nil
+        context.note(present.remark(isOverruled: isOverruled))
+        if !isOverruled { rules.owner = present.owner }
+        return rules
+    }
+
+    /// Throws `RestoreError.noStores` if stores exist now but none was staged: the archive is then hardly a backup of
+    /// them.
     func refuseWithoutStores(
         _ staged: StagedData,
         of plan: ArchivedBackup,
@@ -137,7 +154,7 @@ extension RestoreBackup {
         throw RestoreError.noStores(backup: plan.name, live)
     }
 
-    /// Checks the stores that were extracted into a directory, and returns their number.
+    /// Checks the stores extracted into a directory, and returns their number.
     func checkStaged(_ path: FilePath) throws -> Int {
         context.report(.began(.checking, total: nil))
         return try StoresDirectory(path).checkStores(
@@ -154,17 +171,20 @@ extension RestoreBackup {
         context.note("\(error), and restored all the same")
     }
 
-    /// Keeps the mode and owner of the stores directory itself; a new one gets those of the backup.
+    /// Keeps the mode and owner of the stores directory itself; a new directory gets those in the backup.
     private func copyAttributes(
         to directory: Directory,
         from paths: RestorePaths,
         _ plan: ArchivedBackup
     ) throws {
         if let info = try FileInfo.ifPresent(paths.live) {
-            if ArchivedBackup.mayGiveAway { try directory.setOwner(info.owner, group: info.group) }
+            if AttributeRules.mayGiveAway {
+                let saved = options.takesOwnerNumbers ? plan.header?.root : nil
+                try directory.setOwner(saved?.uid ?? info.owner, group: saved?.gid ?? info.group)
+            }
             try directory.setAttributes(mode: info.mode, modified: info.modified)
         } else if let root = plan.header?.root, let mode = UInt16(root.mode, radix: 8) {
-            if ArchivedBackup.mayGiveAway { try directory.setOwner(root.uid, group: root.gid) }
+            if AttributeRules.mayGiveAway { try directory.setOwner(root.uid, group: root.gid) }
             try directory.setAttributes(mode: mode & 0o7777, modified: directory.info().modified)
         }
     }

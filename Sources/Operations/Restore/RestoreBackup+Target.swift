@@ -4,15 +4,15 @@ internal import Stores
 public import SystemPackage
 
 extension RestoreBackup {
-    /// Extracts a backup into a directory of its own and checks its stores, touching nothing else.
+    /// Extracts a backup into a separate directory and checks its stores, without changing anything else.
     ///
-    /// The directory appears only once it is complete. Files that rows refer to and that are missing are
-    /// told as problems: here is time to look for them.
+    /// The directory appears only when it is complete. Missing files that rows refer to are reported as problems:
+    /// unlike a restore in place, this has the time to search for them.
     ///
-    /// - Returns: what was done.
+    /// - Returns: the outcome.
     /// - Throws: `RestoreError.targetNotEmpty`; see `run(_:to:)`.
     public func extract(_ backup: Backup, to target: FilePath) async throws -> Outcome {
-        // Of an existing directory the name is needed, which "." and "a/.." do not have.
+        // The code below needs the name of an existing directory, which "." and "a/.." lack.
         let target = (try? target.resolved()) ?? target
         try Self.refuseOccupied(target)
         try makeParent(of: target)
@@ -24,7 +24,7 @@ extension RestoreBackup {
         }
     }
 
-    /// Throws `RestoreError.targetNotEmpty` if something is at a path but an empty directory.
+    /// Throws `RestoreError.targetNotEmpty` if there is something other than an empty directory at a path.
     static func refuseOccupied(_ target: FilePath) throws {
         guard let info = try FileInfo.ifPresent((try? target.resolved()) ?? target) else { return }
         guard info.kind == .directory, try Directory.open(target).names().isEmpty else {
@@ -68,7 +68,8 @@ extension RestoreBackup {
         let staged = scratch.appending("Stores")
         try fileSystem.createDirectory(staged)
         let directory = try Directory.open(staged)
-        let flush = try context.extract(plan, into: directory)
+        let rules = AttributeRules(keepingSetID: options.keepsSetID)
+        let flush = try context.extract(plan, into: directory, by: rules)
         defer { flush.close() }
         let search = try ExternalDataSearch(in: StoresDirectory(staged), context)
         defer { search.close() }
@@ -79,7 +80,7 @@ extension RestoreBackup {
         try fileSystem.move(staged, to: target)
     }
 
-    /// Removes the target, unless somebody has put something there since it was found empty.
+    /// Removes the target, unless another process has put something there since it was found empty.
     private func makeWay(at target: FilePath) throws {
         guard let info = try FileInfo.ifPresent(target) else { return }
         guard info.kind == .directory else { throw RestoreError.targetNotEmpty(target) }
@@ -90,15 +91,15 @@ extension RestoreBackup {
         }
     }
 
-    // MARK: - Damaged
+    // MARK: - Damaged backups
 
-    /// Extracts into a new directory as much of a backup as verifies, whatever is damaged or missing.
+    /// Extracts the verified data of a damaged or incomplete backup into a new directory.
     ///
-    /// It never goes in place of anything. Each file that is there under its own name is as it was saved.
+    /// It never replaces anything. Each file with its own name is exactly as it was saved.
     ///
-    /// - Returns: what was done; each loss is a problem in it.
-    /// - Throws: `RestoreError.targetNotEmpty`; an error that keeps the archive from being opened at all;
-    ///   `FileError`, `CancellationError`.
+    /// - Returns: the outcome, with a problem for each loss.
+    /// - Throws: `RestoreError.targetNotEmpty`; an error if the archive cannot be opened at all; `FileError`,
+    ///   `CancellationError`.
     public func salvage(_ backup: Backup, to target: FilePath) async throws -> Outcome {
         let target = (try? target.resolved()) ?? target
         try Self.refuseOccupied(target)
@@ -113,11 +114,14 @@ extension RestoreBackup {
             let staged = scratch.appending("Stores")
             try fileSystem.createDirectory(staged)
             context.report(.began(.extracting, total: archived.bytes))
-            outcome.problems = try archived.salvage(
+            let (problems, remarks) = try archived.salvage(
                 into: .open(staged),
+                by: AttributeRules(keepingSetID: options.keepsSetID),
                 missing: missing,
                 progressed: context.advance
             )
+            outcome.problems = problems
+            remarks.forEach(context.note)
             let survey = try StoresDirectory(staged).survey()
             (outcome.files, outcome.bytes) = (survey.fileCount, survey.size)
             outcome.stores = survey.stores.count

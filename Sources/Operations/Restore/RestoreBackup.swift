@@ -1,3 +1,4 @@
+internal import Age
 public import Backups
 public import Files
 internal import Foundation
@@ -5,48 +6,57 @@ internal import Remotes
 public import Stores
 public import SystemPackage
 
-/// Puts a backup in the place of the stores directory, or somewhere else.
+/// Restores a backup in place of the stores directory, or elsewhere.
 ///
 ///     fetch → verify the archive → extract to Stores_New → sync → check → swap → reopen → done
 ///                                                                            ↘ roll back
 ///
-/// The live directory is not touched before Stores_New is complete, on the disk and checked.
+/// The live directory is not touched before Stores_New is complete, checked and on the disk.
 public struct RestoreBackup: Sendable {
-    /// The choices that a restore leaves.
+    /// The options of a restore.
     public struct Options: Sendable {
-        /// How the staged stores are checked.
+        /// The level at which the staged stores are checked.
         public var check: CheckLevel = .quick
-        /// Whether a remark of that check is damage: rows that refer to rows that are not there.
+        /// Whether remarks of that check count as damage: rows that refer to missing rows.
         public var isStrict = false
-        /// Whether a damaged store is restored all the same.
+        /// Whether damaged stores are restored too.
         public var allowsDamage = false
-        /// Whether to go on though a store is in use.
+        /// Whether to continue if a store is in use.
         public var force = false
-        /// Whether to back up first the data that is replaced.
+        /// Whether to back up the replaced data first.
         public var makesSafetyBackup = true
-        /// Whether an archive without any store may replace stores.
+        /// Whether an archive without stores may replace stores.
         public var allowsNoStores = false
-        /// Whether what is in the way of a restore gets another name.
+        /// Whether files and directories that are in the way of a restore are renamed.
         public var setsAsideLeftovers = false
-        /// How many directories to take off every name of an archive without a manifest; `nil` to take one
-        /// off if everything is in it, as in a zip of the stores directory itself.
+        /// The number of leading directories to strip from names in an archive without a manifest.
+        ///
+        /// With `nil`, one is stripped if it contains everything, as in a zip of the stores directory itself.
         public var stripsComponents: Int?
-        /// The paths that are restored, as the backup has them, while all else stays; none for all of it.
+        /// The paths to restore, as the backup has them, while all else stays; empty for everything.
         public var only: [String] = []
-        /// Whether what a restore has brought goes again: of `only`, what the backup lacks.
+        /// Whether this undoes a restore: paths in `only` that the backup lacks are removed.
         public var isUndo = false
-        /// Asked whether a backup may replace the data that is there though it has much less; told what.
+        /// Whether files keep their set-user-ID and set-group-ID bits.
+        public var keepsSetID = false
+        /// The fingerprint of the key that must have signed the archive; `nil` for any key.
+        public var signer: String?
+        /// Whether files get the numeric owners in the backup, even if the present data has another owner.
+        public var takesOwnerNumbers = false
+        /// A closure that gets a description of the loss if a backup has much less data than the stores directory.
+        ///
+        /// It returns whether to replace the data.
         public var acceptsLoss: @Sendable (String) throws -> Bool = { _ in true }
-        /// Whether to stop before anything is done.
+        /// Whether to only report what would be done.
         public var isDryRun = false
         public var limits = RestoreLimits()
-        /// The commands that stop and start the application around the exchange, and check it then.
+        /// The commands that stop, start and check the application around the exchange.
         public var application = ApplicationCommands()
-        /// Word to the application that its stores were replaced.
+        /// The notification to the application that its stores were replaced.
         public var announcement = RestoreAnnouncement()
-        /// The directory of what sync keeps of each store; `nil` if nothing syncs.
+        /// The directory of the sync data for each store; `nil` if nothing syncs.
         public var sidecars: FilePath?
-        /// How the safety backup is made.
+        /// The options of the safety backup.
         public var backup: CreateBackup.Options
 
         public init(backup: CreateBackup.Options) {
@@ -57,33 +67,34 @@ public struct RestoreBackup: Sendable {
     /// The result of a restore, or of a dry run.
     public struct Outcome: Sendable {
         public var backup: Backup
-        /// The directory that has the data now.
+        /// The directory that has the restored data.
         public var path: String
         public var files: Int
-        /// The paths that were named; empty if all of it is meant.
+        /// The paths that were named; empty for a complete restore.
         public var only: [String] = []
-        /// Those of them that the backup has not, and that were taken away.
+        /// The named paths that the backup lacks, and that were removed.
         public var removed: [String] = []
-        /// Bytes in all files.
+        /// The total size of all files in bytes.
         public var bytes: Int64
-        /// `nil` before they are counted, of an archive without a manifest.
+        /// The number of stores; `nil` until they are counted in an archive without a manifest.
         public var stores: Int?
-        /// The backup of the data that was replaced.
+        /// The backup of the replaced data.
         public var safetyBackup: Backup?
         /// Whether there was a stores directory.
         public var replacesData: Bool
-        /// How many backups are in the folder; `nil` if that is not known.
+        /// The number of backups in the folder; `nil` if it is not known.
         public var backups: Int?
-        /// The processes that still have a replaced store open: all that they write is lost.
+        /// The processes that still have a replaced store open; everything that they write is lost.
         public var stillOpen: [LockHolder] = []
-        /// Whether the application was told of the restore as it should be; failures were told.
+        /// Whether the notification of the application succeeded; failures were reported.
         public var isAnnounced = true
-        /// Whether all commands that start the application succeeded; failures were told.
+        /// Whether all commands that start the application succeeded; failures were reported.
         public var isApplicationStarted = true
         /// Whether the backup's data was read; a dry run fetches none.
         public var isDataRead: Bool
-        /// Files that the stores refer to and lack; looked for if a backup is restored elsewhere, or has
-        /// no manifest that tells.
+        /// Missing files that the stores refer to.
+        ///
+        /// They are searched for if a backup is restored elsewhere, or has no manifest that records them.
         public var problems: [Problem] = []
 
         init(
@@ -111,7 +122,7 @@ public struct RestoreBackup: Sendable {
     let options: Options
     let context: OperationContext
     let fileSystem: any FileSystem
-    /// What of the backup is restored; `nil` for all of it.
+    /// The part of the backup that is restored; `nil` for all of it.
     var part: PartPlan?
 
     public init(
@@ -128,8 +139,8 @@ public struct RestoreBackup: Sendable {
 
     /// Restores a backup in place of a stores directory.
     ///
-    /// - Returns: what was done, or would be.
-    /// - Throws: `RestoreError`, `OperationError` saying the state afterwards; `FileError.locked`;
+    /// - Returns: the outcome, or in a dry run the expected one.
+    /// - Throws: `RestoreError`, `OperationError`, which report the state afterwards; `FileError.locked`;
     ///   `CancellationError`.
     public func run(_ backup: Backup, to stores: FilePath) async throws -> Outcome {
         try makeParent(of: stores)
@@ -147,7 +158,7 @@ public struct RestoreBackup: Sendable {
                 if try recovery.runLocked(paths) { return nil }
                 return try await run(backup, paths, locks)
             }
-            // After a recovery, other directories are to be locked.
+            // After a recovery, the locks must be taken again on other directories.
             if let outcome { return outcome }
         }
     }
@@ -181,23 +192,25 @@ public struct RestoreBackup: Sendable {
     private func run(
         _ backup: Backup,
         _ plan: ArchivedBackup,
-        _ paths: RestorePaths,
+        _ chosen: RestorePaths,
         _ locks: RestoreLocks
     ) async throws -> Outcome {
+        let paths = options.isDryRun ? chosen : chosen.sparingHeld(context.note)
         let replacesData = locks.live != nil
         do {
-            try plan.checkSpace(for: part?.bytes, at: paths.volume)
+            try plan.checkSpace(for: part?.allocated, at: paths.volume)
             if replacesData {
                 let live = try StoresDirectory(paths.live)
                 try live.refuseRemote(folder)
                 try live.refuseToBeReplaced(withBackupsIn: folder, part: part?.part)
             }
-            if plan.header?.isOfOther(than: paths.live) ?? false {
+            let origin = folder.origin ?? Origin(of: paths.live)
+            if let header = plan.header, origin.isOther(header.origin, header.originName) {
                 context.warn(
                     "'\(backup.displayName)' is a backup of another machine, or of another stores directory than '\(printable(paths.live))'"
                 )
             }
-            // An application that is stopped first may run until then.
+            // An application that the restore stops may run until then.
             if options.application.stop.isEmpty || options.isDryRun { try refuseIfInUse(paths) }
             var outcome = Outcome(
                 backup,
@@ -245,11 +258,15 @@ public struct RestoreBackup: Sendable {
         }
     }
 
-    /// Opens a backup that is to be restored, perhaps in place of a directory.
+    /// Opens a backup to restore it, perhaps in place of a directory.
     func open(_ backup: Backup, replacing live: FilePath? = nil) async throws -> ArchivedBackup {
         do {
             guard options.isDryRun else {
                 let plan = try await context.open(backup, in: folder, holdingTo: options.limits)
+                if let signer = options.signer, plan.signature.key?.fingerprint != signer {
+                    let reason = "\(signer) did not sign it"
+                    throw ArchivedBackupError.distrusted(plan.name, reason: reason)
+                }
                 try plan.strip(options.stripsComponents, replacing: live, context)
                 return plan
             }
@@ -266,37 +283,63 @@ public struct RestoreBackup: Sendable {
         }
     }
 
-    /// Throws if a process has a store open, unless the restore is to go on all the same.
+    /// Throws if a process has a store open, or would still see the replaced data afterwards; with `force`, does
+    /// nothing.
     func refuseIfInUse(_ paths: RestorePaths) throws {
-        guard !options.force, (try? StoresDirectory(paths.live)) != nil else { return }
+        guard !options.force, let live = try? StoresDirectory(paths.live) else { return }
         try Store.refuseIfInUse(stores(in: paths.live))
+        try live.refuseIfHeld(of: part?.part)
     }
 
-    /// Returns the stores that a restore replaces.
+    /// Returns the stores that the restore replaces.
     private func stores(in path: FilePath) throws -> [Store] {
         let live = try StoresDirectory(path)
         return try part?.stores(in: live) ?? live.survey().stores
     }
 
-    /// Has the next backup compared with the restored data, and not with that before.
+    /// Makes the next backup compare its data with the restored data, not with the data before.
     ///
-    /// If this memory is lost, the next backup may warn for no reason.
-    /// - Returns: how many backups there are.
+    /// If this record is lost, the next backup may warn for no reason.
+    /// - Returns: the number of backups.
     private func rememberWhatIsThere(_ plan: ArchivedBackup) async -> Int? {
         guard let backups = try? await folder.list().backups else { return nil }
-        if let newest = backups.ordinary.first {
-            let rows = plan.header?.rows ?? []
-            folder.memory.catalog.rememberExpectedRows(rows, after: newest, in: folder.address)
+        if let newest = folder.own(backups).ordinary.first {
+            folder.rememberExpectedRows(plan.header?.rows ?? [], after: newest)
         }
         return backups.count
     }
 
-    /// Makes the directory for the stores directory: on a new machine, it may not be there yet.
+    /// Creates the parent of the stores directory, which may be missing on a new machine.
     func makeParent(of stores: FilePath) throws {
         let parent = stores.removingLastComponent()
         guard !options.isDryRun, !parent.isEmpty, try FileInfo.ifPresent(parent) == nil else {
             return
         }
         try fileSystem.createDirectories(parent)
+    }
+}
+
+/// The locks of a restore, in their order: first the parent of the stores directory, then the stores directory itself.
+///
+/// The first lock keeps two restores apart while the stores directory is away. A stores directory that is not renamed
+/// needs only its own lock.
+struct RestoreLocks {
+    let parent: FilePath?
+    /// The stores directory, if it exists.
+    let live: FilePath?
+
+    /// Runs a closure under the locks.
+    static func withLocks<Result>(
+        on paths: RestorePaths,
+        _ context: OperationContext,
+        _ body: (RestoreLocks) async throws -> Result
+    ) async throws -> Result {
+        let parent = paths.layout == .beside ? paths.area : nil
+        return try await context.withLock(on: parent) {
+            let live = try FileInfo.ifPresent(paths.live) == nil ? nil : paths.live
+            return try await context.withLock(on: live) {
+                try await body(RestoreLocks(parent: parent, live: live))
+            }
+        }
     }
 }

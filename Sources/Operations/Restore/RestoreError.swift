@@ -1,8 +1,11 @@
+internal import Age
 internal import Backups
 public import Files
+internal import Remotes
+internal import Stores
 public import SystemPackage
 
-/// Why a restore, or the recovery of one, failed, and the state in which it left things.
+/// An error of a restore, or of the recovery of one; it says in which state the data is.
 public enum RestoreError: ExplainedError {
     // The stores are as they were.
 
@@ -10,52 +13,84 @@ public enum RestoreError: ExplainedError {
     case restoreFailed(any Error)
     /// The data that a restore would replace could not be backed up first; it is as it was.
     case safetyBackupFailed(any Error)
-    /// The data that was restored was not good; the stores are as they were, and it is kept.
+    /// The restored data was not good. The stores are as they were, and the refused data is kept.
     case rolledBack(any Error, refused: FilePath)
     /// Applications have a store open; nothing was changed.
     case storesInUse(store: String, by: [LockHolder])
+    /// A process sees something in the stores directory even after it is renamed; nothing was changed.
+    case held(FilePath, by: DirectoryHolder)
     /// Unpacking needs more space than there is; nothing was changed.
     case tooLarge(FilePath, needed: Int64, available: Int64)
-    /// Something is mounted in the stores directory, which a restore can neither replace nor remove;
-    /// nothing was changed.
+    /// A file system is mounted in the stores directory. A restore can neither replace nor remove it; nothing was
+    /// changed.
     case mountInside(FilePath)
-    /// The directory to extract to has something in it; nothing was changed.
+    /// The directory to extract to is not empty; nothing was changed.
     case targetNotEmpty(FilePath)
-    /// A name that a restore needs is taken by something that is not its own; nothing was changed.
+    /// A name that a restore needs is in use by other data; nothing was changed.
     case inTheWay(Leftover)
-    /// There are stores now, and none is in the archive.
+    /// There are stores now, but none in the archive.
     case noStores(backup: String, FilePath)
-    /// Directories are to be taken off the names of an archive whose manifest has these names.
+    /// The user asked to strip directories from the names of an archive whose manifest has these names.
     case notStripped(backup: String)
-    /// What the backup left out is to stay, and cannot be moved; nothing was changed.
+    /// Data that the backup excluded has to stay, but cannot be moved; nothing was changed.
     case cannotKeep(FilePath, reason: String)
-    /// The user did not want what the restore would do; nothing was changed.
+    /// The user declined the restore; nothing was changed.
     case declined
-    /// Stores that were restored and checked are not where they were put; why a restore is undone.
+    /// Stores that were restored and checked are missing from their place; the reason why a restore is undone.
     case storesLost(FilePath, found: Int, expected: Int)
 
-    // The stores are to be put right.
+    // The user has to put the stores right.
 
-    /// A restore failed and the stores could not be put back: they are in `old`, the others in `new`.
+    /// A restore failed, and the stores could not be put back: they are in `old`, the restored ones in `new`.
     case rollbackFailed(any Error, old: FilePath, new: FilePath)
-    /// The interrupted restore of a restore journal cannot be finished or undone; all stays as it is.
+    /// The interrupted restore of a restore journal cannot be finished or undone; everything stays as it is.
     case cannotRecover(FilePath, reason: String)
-    /// A newer version of the program wrote a restore journal; all stays as it is.
+    /// A newer version of the program wrote a restore journal; everything stays as it is.
     case newerJournal(FilePath)
-    /// Whether the stores are good that an interrupted restore put in place cannot be told; all stays as
-    /// it is.
+    /// It cannot be determined whether the stores that an interrupted restore put in place are good; everything stays
+    /// as it is.
     case unsettled(backup: String, FilePath, any Error)
-    /// Stores that an interrupted restore put in place have to go, and are in use; all stays as it is.
+    /// Stores that an interrupted restore put in place must be removed, but are in use; everything stays as it is.
     case refusedInUse(backup: String, FilePath, refusal: (any Error)?, use: any Error)
 
-    /// Returns an error that says the state after a restore which left the stores as they were.
+    /// Returns an error that reports the state after a restore which left the stores as they were.
     static func saying(_ error: any Error) -> any Error {
         switch error {
-        case rolledBack, rollbackFailed, storesInUse, tooLarge, inTheWay, restoreFailed,
+        case rolledBack, rollbackFailed, storesInUse, held, tooLarge, inTheWay, restoreFailed,
             targetNotEmpty, declined, OperationError.remoteInsideStores, is CancellationError:
             error
         default: restoreFailed(error)
         }
+    }
+
+    public var outcome: FailureOutcome {
+        switch self {
+        case .storesInUse, .held: .inUse
+        case .tooLarge: .noSpace
+        case .rollbackFailed, .cannotRecover, .newerJournal: .rollbackFailed
+        case .refusedInUse(_, _, _, let error), .unsettled(_, _, let error):
+            Self.unsettled(by: error)
+        case .rolledBack, .inTheWay, .noStores, .notStripped, .cannotKeep: .restoreFailed
+        // It was not done after all.
+        case .safetyBackupFailed(RemoteError.notSynced(_, _, let error)): FailureOutcome(of: error)
+        case .safetyBackupFailed(let cause): FailureOutcome(of: cause)
+        case .restoreFailed(let cause): Self.restoreFailed(by: cause)
+        case .targetNotEmpty, .mountInside, .storesLost, .declined: .failed
+        }
+    }
+
+    /// Space, locks, passwords and encrypted parts that differ from those written have outcomes of their own.
+    private static func restoreFailed(by cause: any Error) -> FailureOutcome {
+        let outcome = FailureOutcome(of: cause)
+        let isKnown = [.noSpace, .locked, .password, .inUse].contains(outcome) || cause is AgeError
+        return isKnown ? outcome : .restoreFailed
+    }
+
+    /// Returns the outcome of an error that keeps an interrupted restore from being finished or undone.
+    private static func unsettled(by error: any Error) -> FailureOutcome {
+        if case StoreError.neverStill = error { return .inUse }
+        let outcome = FailureOutcome(of: error)
+        return [.inUse, .noSpace].contains(outcome) ? outcome : .rollbackFailed
     }
 
     public var description: String {
@@ -70,6 +105,8 @@ public enum RestoreError: ExplainedError {
                 + "your data is in '\(printable(old))', the backup's in '\(printable(new))'"
         case .storesInUse(let store, let holders):
             "the store '\(store)' is in use by \(holders.map(\.description).joined(separator: ", "))"
+        case .held(let path, let holder):
+            "'\(printable(path))' would be replaced, and \(holder): what is there now would stay there"
         case .tooLarge(let path, let needed, let available):
             "no space at '\(printable(path))': \(byteCount(needed)) are needed and \(byteCount(available)) are free"
         case .mountInside(let path):
@@ -100,30 +137,32 @@ public enum RestoreError: ExplainedError {
     public var hint: String? {
         switch self {
         case .restoreFailed(let error), .rolledBack(let error, _):
-            (error as? any ExplainedError)?.hint ?? "choose another backup"
-        case .safetyBackupFailed: "restore without that backup"
+            Advice.after(error) ?? "\(Advice.list) to choose another backup"
+        case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"
         case .rollbackFailed:
             "move the directory that you want to its place by hand; nothing was deleted"
-        case .storesInUse: "close it and try again"
+        case .storesInUse:
+            "close it and try again, or go on at your own risk with '--force'"
+        case .held: "end it, or let it leave, and try again, or go on with '--force'"
         case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
         case .mountInside(let path):
-            "unmount it: umount '\(printable(path))'; or restore elsewhere"
+            "unmount it: umount \(shellWord(path)); or restore elsewhere with '--target'"
         case .targetNotEmpty: "name a directory that is not there yet"
         case .inTheWay(let leftover):
-            "move it away: mv '\(printable(leftover.path))' '\(printable(leftover.path)).mine'"
-        case .noStores: "look at what is in it"
+            "have it renamed with '--set-aside-leftovers', or move it away: mv \(shellWord(leftover.path)) \(shellWord(leftover.path)).mine"
+        case .noStores: "if that is what you want, add '--allow-no-stores'"
         case .cannotKeep: "let its owner change the directories, or move it away for a while"
-        case .notStripped, .declined: nil
+        case .notStripped: "leave out '--strip-components'"
+        case .declined: nil
         case .storesLost:
             "its file system loses what is renamed: keep the stores on a disk of this machine"
         case .cannotRecover(let path, _):
-            "nothing was deleted: look at the directories there, put the one that you want in its place, and then: mv '\(printable(path))' '\(printable(path)).old'"
+            "nothing was deleted: look at the directories there, put the one that you want in its place, and then: mv \(shellWord(path)) \(shellWord(path)).old"
         case .newerJournal: "install a newer version"
         case .unsettled(_, _, let error):
-            ((error as? any ExplainedError)?.hint ?? "put that right")
-                + "; any next command then settles it"
+            "\(Advice.after(error) ?? "fix that"), then run any command, such as 'grocerydude list', to finish"
         case .refusedInUse:
-            "close it; any next command then puts back what was there before"
+            "close it, then run any command, such as 'grocerydude list', to put back the data from before"
         }
     }
 }

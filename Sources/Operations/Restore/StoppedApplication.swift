@@ -1,27 +1,26 @@
 internal import Files
 
-/// The application that a restore stops, and starts again.
+/// The application that a restore stops and starts again.
 ///
-/// Whether it is stopped stands in the restore journal, and nowhere else.
+/// Only the restore journal records whether it is stopped.
 struct StoppedApplication {
     let commands: ApplicationCommands
     let environment: CommandEnvironment
     let context: OperationContext
 
-    /// Stops the application, runs a body, and starts the application again, whatever became of the body.
+    /// Stops the application, runs a closure, and starts the application again, even if the closure throws.
     ///
-    /// The restore journal says that it is stopped from before the first command that stops it until it
-    /// is started. It is not started on data that is not in its place: it may begin anew there, and be
-    /// in the way of a person who puts it right by hand.
+    /// The restore journal records that it is stopped, from before the first stop command until it is started. It is
+    /// not started if its data is not in place: it might create new data there, which would hinder a manual repair.
     ///
     /// - Parameters:
-    ///   - swap: has the restore journal.
-    ///   - again: whether it has started on data that is about to go: it may then fail to stop, and nobody
-    ///     may interrupt.
-    ///   - body: leaves all as it was if it throws, or the phase says that it could not.
-    /// - Returns: the body's result, and whether every command succeeded that starts the application;
-    ///   failures were told.
-    /// - Throws: `HookError.commandFailed`, `CancellationError` if it does not stop; the body's errors.
+    ///   - swap: the swap, which has the restore journal.
+    ///   - again: whether the application runs on data that is about to be removed. Failures to stop it are then
+    ///     tolerated, and cancellation is ignored.
+    ///   - body: the closure; if it throws, everything is as before, or the phase shows that it is not.
+    /// - Returns: the closure's result, and whether every start command succeeded; failures were reported.
+    /// - Throws: `HookError.commandFailed`, `CancellationError` if the application does not stop; errors of the
+    ///   closure.
     func whileStopped<Result>(
         _ swap: inout any RestoreSwap,
         again: Bool = false,
@@ -52,9 +51,9 @@ struct StoppedApplication {
         }
     }
 
-    /// Starts it; nobody may interrupt that, and failures are told.
+    /// Starts the application; cancellation is ignored, and failures are reported.
     ///
-    /// A restore journal that cannot be written would be missed only after a crash.
+    /// If the restore journal cannot be written, that matters only after a crash.
     @discardableResult
     private func start(_ swap: inout any RestoreSwap) async -> Bool {
         let isNoted = swap.journal.isApplicationStopped ?? false
@@ -65,7 +64,7 @@ struct StoppedApplication {
         }
         let isStarted = await runAll(commands.start, "start")
         do {
-            // A restore that is over needs no journal that says so.
+            // A restore that is over needs no journal to record that.
             if isNoted, isStarted, ![.staging, .settled].contains(swap.journal.phase) {
                 try swap.noteApplication(isStopped: false)
             }
@@ -79,12 +78,12 @@ struct StoppedApplication {
         context.note("the restore journal was not written: \(explain(error))")
     }
 
-    /// Asks whether it is well.
+    /// Runs the commands that check the application.
     func verify() async throws {
         for line in commands.verify { try await run(line, "verify", context) }
     }
 
-    /// Runs all, whatever becomes of one, and returns whether all succeeded.
+    /// Runs all commands, even if one fails, and returns whether all succeeded.
     @discardableResult
     private func runAll(_ lines: [String], _ event: String) async -> Bool {
         var context = context
@@ -108,5 +107,35 @@ struct StoppedApplication {
             environment: environment,
             timeout: commands.timeout
         ).run(context)
+    }
+}
+
+/// The user's commands that a restore runs before and after the exchange, through `/bin/sh -c`.
+public struct ApplicationCommands: Sendable, Equatable {
+    /// The commands that stop the application before its data is replaced.
+    ///
+    /// If one fails, the restore ends.
+    public var stop: [String]
+    /// The commands that start the application again, whether the restore succeeds or fails.
+    public var start: [String]
+    /// The commands that must succeed on the restored data after the start.
+    ///
+    /// If one fails, the restore rolls back.
+    public var verify: [String]
+    /// The time limit of one command, which is ended after it.
+    public var timeout: Duration
+    /// The profile that the commands come from; `nil` if they come from none.
+    public var profile: String?
+
+    public init(
+        stop: [String] = [],
+        start: [String] = [],
+        verify: [String] = [],
+        timeout: Duration = .seconds(600)
+    ) {
+        self.stop = stop
+        self.start = start
+        self.verify = verify
+        self.timeout = timeout
     }
 }

@@ -3,8 +3,9 @@ internal import Stores
 internal import SystemPackage
 
 extension StoresDirectory {
-    /// Checks every store in a directory that nobody uses, or in a part of it, but those in some paths, and
-    /// returns their number.
+    /// Checks every store in a directory that nobody uses, or in a part of it, except the stores in some paths.
+    ///
+    /// Returns the number of stores.
     ///
     /// `remark` receives findings that are no damage; `tolerating` throws to end the check at a damaged store.
     @discardableResult
@@ -19,8 +20,8 @@ extension StoresDirectory {
     ) throws -> Int {
         var survey = try survey(leavingOut: .paths(Set(kept)))
         survey.limit(to: part)
-        // A store that cannot be opened looks like no store at all. A file that its owner may not read,
-        // as its permissions were saved, stays so.
+        // A store that cannot be opened looks like no store at all. But a file that its owner may not read was saved
+        // with those permissions, and keeps them.
         if let failure = survey.failures.first(where: { !$0.error.isPermissionDenied }) {
             throw failure.error
         }
@@ -41,12 +42,11 @@ extension StoresDirectory {
         return survey.stores.count
     }
 
-    /// Opens every store in the place in which a restore has put it, and throws `RestoreError.storesLost`
-    /// if there are fewer than were staged.
+    /// Opens every store at the place where a restore put it, and throws `RestoreError.storesLost` if there are fewer
+    /// stores than were staged.
     ///
-    /// Some file systems lose what was written when its directory is renamed, and a file of no bytes is no
-    /// store that could fail: so they are counted. From the exchange on nobody may interrupt us: half of
-    /// a restore is worth nothing.
+    /// Some file systems lose written data when its directory is renamed. An empty file is no store that could fail, so
+    /// the stores are counted. From the exchange on, cancellation is ignored: half a restore is worthless.
     func checkInPlace(
         expecting expected: Int,
         of part: RestoredPart? = nil,
@@ -68,24 +68,24 @@ extension StoresDirectory {
         }
     }
 
-    /// How long to wait for a writer that lets nobody read.
+    /// The time to wait for a writer that blocks readers.
     private static let busyTimeout = Duration.seconds(5)
 
-    /// Looks at the stores that a restore has put in place, though others may be using them.
+    /// Examines the stores that a restore has put in place, while others may be using them.
     ///
-    /// - Returns: why they have to go: one is damaged and damage was not allowed, or some are lost;
+    /// - Returns: the reason why they must be removed: one is damaged and damage was not allowed, or some are lost;
     ///   `nil` if they are good.
-    /// - Throws: `StoreError`, `FileError` if a store cannot be looked at.
+    /// - Throws: `StoreError`, `FileError` if a store cannot be read.
     func refusalUnderUse(
         _ journal: RestoreJournal,
         _ context: OperationContext
     ) throws -> (any Error)? {
-        // What was kept is none of the backup's, and no reason to undo it.
+        // Kept data is not from the backup, and is no reason to undo the restore.
         var survey = try survey(leavingOut: .paths(Set(journal.keptPaths)))
-        // What a part leaves alone says nothing of what was put in place.
+        // Data outside the restored part shows nothing about the restored data.
         survey.limit(to: journal.part)
-        // A store that may not be read, as its permissions were saved, was not counted when it was staged,
-        // unless another user did that.
+        // A store without read permission, which was saved so, was not counted at staging, unless another user staged
+        // it.
         var failure = survey.failures.first { !$0.error.isPermissionDenied }?.error
         for store in survey.stores {
             do {

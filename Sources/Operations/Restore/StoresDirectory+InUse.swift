@@ -2,8 +2,10 @@ internal import Files
 internal import Stores
 
 extension Store {
-    /// Throws `RestoreError.storesInUse` if a process uses one of the stores, which may be any files that
-    /// SQLite might have open; calls `failed` if that cannot be told of one.
+    /// Throws `RestoreError.storesInUse` if a process uses one of the stores, which may be any files that SQLite might
+    /// have open.
+    ///
+    /// Calls `failed` if that cannot be determined for one of them.
     static func refuseIfInUse(
         _ stores: [Store],
         failed: (FileError) throws -> Void = { throw $0 }
@@ -20,7 +22,7 @@ extension Store {
         }
         let file = LockHolder.processes(using: Set(stores.map(\.identity))).first?.file
         guard let file, let store = stores.first(where: { $0.identity == file }) else { return }
-        // Everyone who uses this store, whatever else they have open.
+        // List all users of this store, whatever else they have open.
         let users = LockHolder.processes(using: [file]).map(\.holder)
         guard !users.isEmpty else { return }
         throw RestoreError.storesInUse(store: store.path.description, by: users)
@@ -28,11 +30,12 @@ extension Store {
 }
 
 extension StoresDirectory {
-    /// Throws `RestoreError.storesInUse` if a process has any file in the directory open, or in a part of it: a
-    /// damaged store may not even look like one.
+    /// Throws `RestoreError.storesInUse` if a process has any file in the directory, or in a part of it, open.
+    ///
+    /// A damaged store may not even look like one.
     func refuseIfAnyFileIsInUse(of part: RestoredPart? = nil) throws {
         func pass(_ error: any Error) throws {
-            // Only the system's list tells of a file that we may not read.
+            // Only the system's list of open files covers a file that this program may not read.
             guard error.isPermissionDenied else { throw error }
         }
         var files: [Store] = []

@@ -1,9 +1,9 @@
 internal import Files
 internal import SystemPackage
 
-/// The environment variables that tell a command of the user's of the run that it belongs to.
+/// The environment variables that describe the run to one of the user's commands.
 struct CommandEnvironment {
-    /// The command of the program that runs: `backup`.
+    /// The program's command, such as `backup`.
     var command: String
     var profile: String?
     var stores: FilePath
@@ -11,17 +11,17 @@ struct CommandEnvironment {
     var remote: String
     /// The backup's file name, once it is known.
     var backup: String?
-    /// The store that changes of others are written into, and the file that names its rows.
+    /// The store that others' changes are written to, and the file that lists its rows.
     var store: FilePath?
     var changes: FilePath?
-    /// The end of the run, once it has ended.
+    /// The result of the run, once it has ended.
     var exitCode: Int32?
     var error: String?
 
-    /// An environment has little room, and no NUL.
+    /// The greatest length of an error in bytes: an environment has little room, and no NUL.
     private static let errorLimit = 4000
 
-    /// Returns the variables; `nil` for unknown ones, so that none is left from a run around this one.
+    /// Returns the variables; `nil` for unknown ones, so that an enclosing run's values are removed.
     func variables(event: String) -> [String: String?] {
         [
             "GROCERYDUDE_EVENT": event,

@@ -2,7 +2,7 @@ internal import Files
 internal import Processes
 internal import Synchronization
 
-/// The output of a program, as not too many lines that are safe to print.
+/// The output of a program, as a limited number of lines that are safe to print.
 final class CommandOutput: Sendable {
     private struct State {
         var reader = LineReader()
@@ -20,12 +20,12 @@ final class CommandOutput: Sendable {
     /// The last line that was not empty.
     var lastLine: String? { state.withLock { $0.lastLine } }
 
-    /// Returns the lines to show of some output.
+    /// Takes output, and returns the lines to show.
     func receive(_ bytes: [UInt8]) -> [String] {
         state.withLock { take($0.reader.lines(bytes), &$0) }
     }
 
-    /// Returns the last line to show, if it had no end.
+    /// Returns the last line to show if it did not end with a newline.
     func finish() -> [String] {
         state.withLock { take($0.reader.finish().map { [$0] } ?? [], &$0) }
     }

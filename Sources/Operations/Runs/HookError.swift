@@ -1,13 +1,17 @@
 public import Files
 
-/// Why something that goes on around a run failed: a command of the user's, or a ping.
+/// An error of a user's command or of a ping around a run.
 public enum HookError: ExplainedError {
-    /// A command of the user's failed that has to succeed.
+    /// One of the user's commands failed that must succeed.
     case commandFailed(event: String, command: String, CommandFailure)
-    /// A `before` command says that this is not the time for the run.
+    /// A `before` command asked to skip the run.
     case skipped(command: String)
-    /// A monitor could not be told.
+    /// A monitor could not be notified.
     case pingFailed(host: String, reason: String)
+
+    public var outcome: FailureOutcome {
+        if case .skipped = self { .skipped } else { .failed }
+    }
 
     public var description: String {
         switch self {
@@ -27,7 +31,7 @@ public enum HookError: ExplainedError {
         }
     }
 
-    /// Returns a command line as far as a message has room for it.
+    /// Returns a command line, shortened for a message.
     private static func shortened(_ command: String) -> String {
         let text = printable(bytes: command.utf8)
         return text.count > 60 ? text.prefix(57) + "..." : text

@@ -1,21 +1,21 @@
 internal import Files
 
-/// Commands of the user's that run around an operation, through `/bin/sh -c`.
+/// The user's commands that run around an operation, through `/bin/sh -c`.
 public struct Hooks: Sendable, Equatable {
     /// The moments at which commands run.
     public enum Moment: String, Sendable, CaseIterable {
-        /// First; one that exits with 75 skips the run, any other failure ends it.
+        /// First; exit code 75 skips the run, any other failure ends it.
         case before
-        /// After the work, however it ended, before the ones below.
+        /// After the work, whatever its result, before the commands below.
         case after
         case onSuccess = "on_success"
         case onFailure = "on_failure"
-        /// Last, whatever happened, a failed `before` too.
+        /// Last, whatever happened, even if `before` failed.
         case finally
     }
 
     public var commands: [Moment: [String]]
-    /// How long one command may take; then it is ended.
+    /// The time limit of one command, which is ended after it.
     public var timeout: Duration
 
     public init(commands: [Moment: [String]] = [:], timeout: Duration = .seconds(600)) {
@@ -23,7 +23,7 @@ public struct Hooks: Sendable, Equatable {
         self.timeout = timeout
     }
 
-    /// The exit code by which a `before` command says: not now.
+    /// The exit code with which a `before` command skips the run.
     public static let skipCode: Int32 = 75
 
     /// Runs the commands of `before`, until one fails; throws `HookError.skipped` if it exits with 75.
@@ -37,10 +37,10 @@ public struct Hooks: Sendable, Equatable {
         }
     }
 
-    /// Runs the commands for after a run: all of them, whatever becomes of one.
+    /// Runs the commands after a run: all of them, even if one fails.
     ///
-    /// None of them changes the run's result: a failure is reported as a warning. Once the user wants to
-    /// stop, only those of `finally` run, to their end: a second signal ends the program and them.
+    /// None of them changes the run's result: a failure is reported as a warning. After an interruption, only the
+    /// commands of `finally` run, to their end: a second signal ends the program and them.
     func runLater(
         _ moments: [Moment],
         _ environment: CommandEnvironment,
@@ -48,7 +48,7 @@ public struct Hooks: Sendable, Equatable {
     ) async {
         var context = context
         var isInterrupted = (try? context.checkCancellation()) == nil
-        // The hooks of an interrupted run run too.
+        // The hooks of an interrupted run also run.
         var moments = moments
         if isInterrupted { context.checkCancellation = {} }
         while !moments.isEmpty {

@@ -4,17 +4,17 @@ internal import Foundation
 internal import History
 internal import SystemPackage
 
-/// The state of things as Prometheus reads it
+/// The metrics of runs in the format of Prometheus
 /// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format).
 ///
 /// Times are absolute: an age grows between two runs, and the reader's
-/// `time() - grocerydude_newest_backup_timestamp_seconds` grows with it. Only the age of the newest
-/// backup is there by itself too, as of the end of the run.
+/// `time() - grocerydude_newest_backup_timestamp_seconds` grows with it. The file also contains
+/// the age of the newest backup, as of the end of the run.
 struct Metrics {
     private let run: Run
     /// The last run of each command.
     private var lastRuns: [Run.Command: RunLog.Entry] = [:]
-    /// When the last successful run of each command ended.
+    /// The end of the last successful run of each command.
     private var lastSuccesses: [Run.Command: Date] = [:]
     /// The backups in the remote folder; `nil` if it could not be listed.
     var backups: [Backup]?
@@ -26,7 +26,7 @@ struct Metrics {
         if entry.exitCode == 0 { lastSuccesses[run.command] = entry.ended }
     }
 
-    /// Adds other commands and earlier runs, which the log knows.
+    /// Adds the logged runs: other commands and earlier runs.
     mutating func addLogged(_ log: RunLog?) {
         guard let log else { return }
         for command in Run.Command.allCases {
@@ -34,8 +34,8 @@ struct Metrics {
             filter.command = command.rawValue
             filter.profile = run.profile
             filter.stores = printable(run.stores)
-            filter.remote = run.remote
-            // Whoever writes the log reports one that cannot be read.
+            filter.remote = run.address
+            // A log that cannot be read is reported when it is written.
             if lastRuns[command] == nil {
                 lastRuns[command] = try? log.entries(filter, limit: 1).first
             }
@@ -46,12 +46,12 @@ struct Metrics {
         }
     }
 
-    /// Writes the file whole, for everybody to read: the exporter is another user.
+    /// Writes the complete file, readable for everybody, because the exporter runs as another user.
     func write(to path: FilePath) throws {
         try LocalFileSystem().write(Array(text.utf8), to: path, mode: 0o644)
     }
 
-    /// The whole file.
+    /// The complete content of the file.
     var text: String {
         var text = ""
         func add(_ name: String, _ help: String, _ samples: [(Run.Command?, Double)]) {
@@ -99,12 +99,9 @@ struct Metrics {
     }
 
     private func labels(_ command: Run.Command?) -> String {
-        // An address of rclone's may have options in it, among them passwords.
-        let isSecret = run.remote.hasPrefix("rclone:") && run.remote.contains(",")
-        let remote = isSecret ? run.remote.prefix { $0 != "," } + ",…" : run.remote[...]
         let labels: [(String, String?)] = [
             ("command", command?.rawValue), ("profile", run.profile),
-            ("stores", printable(run.stores)), ("remote", String(remote)),
+            ("stores", printable(run.stores)), ("remote", run.address),
         ]
         return labels.compactMap { name, value in value.map { "\(name)=\"\(Self.escaped($0))\"" } }
             .joined(separator: ",")
@@ -121,11 +118,11 @@ struct Metrics {
 }
 
 extension RunLog.Entry {
-    /// When the run ended.
+    /// The end of the run.
     var ended: Date { began + duration.inSeconds }
 }
 
 extension Date {
-    /// Seconds since 1970-01-01 UTC, to the millisecond.
+    /// The seconds since 1970-01-01 UTC, to the millisecond.
     fileprivate var seconds: Double { (timeIntervalSince1970 * 1000).rounded() / 1000 }
 }

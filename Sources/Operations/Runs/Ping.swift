@@ -1,20 +1,20 @@
 internal import Files
 internal import Processes
 
-/// Tells a monitor how a run goes, as healthchecks.io and its kin expect it
+/// Notifies a monitor of the state of a run, in the protocol of healthchecks.io and compatible services
 /// (https://healthchecks.io/docs/http_api/).
 public struct Ping: Sendable {
-    /// The signals that a monitor knows.
+    /// The signals of the protocol.
     public enum Signal: Sendable, Equatable {
         case start
         case success
-        /// A failure, with a text for the person who looks.
+        /// A failure, with a text for the user.
         case failure(String)
     }
 
-    /// The monitor's address; a signal's name is added to its path.
+    /// The monitor's address; the name of a signal is added to its path.
     public var url: String
-    /// How long the name, the connection and the answer may take together.
+    /// The time limit for name lookup, connection and answer together.
     public var timeout: Duration
     /// The program that sends the request.
     var program = "curl"
@@ -24,13 +24,13 @@ public struct Ping: Sendable {
         self.timeout = timeout
     }
 
-    /// In bytes: monitors keep some 10 or 100 kB of a text, and a pipe holds 64.
+    /// The greatest length of a text in bytes: monitors keep some 10 or 100 kB, and a pipe holds 64 kB.
     private static let messageLimit = 8000
 
-    /// Tells the monitor.
+    /// Sends a signal to the monitor.
     ///
-    /// The address and the text reach curl through a pipe: an address is as good as a password, and
-    /// everybody can see a program's arguments.
+    /// curl gets the address and the text through a pipe: an address is as secret as a password, and everybody can see
+    /// a program's arguments.
     public func send(
         _ signal: Signal,
         checkCancellation: @Sendable () throws -> Void = {}
@@ -38,7 +38,7 @@ public struct Ping: Sendable {
         let curl = ChildProcess(
             program,
             [
-                // Not the user's own configuration, which is for other things.
+                // Ignore the user's curl configuration, which is for other purposes.
                 "--disable", "--silent", "--show-error", "--fail", "--location",
                 "--proto", "=http,https", "--max-time", "\(timeout.inSeconds)",
                 "--output", "/dev/null", "--config", "-",
@@ -65,7 +65,7 @@ public struct Ping: Sendable {
         throw HookError.pingFailed(host: host, reason: reason)
     }
 
-    /// curl's own configuration (https://curl.se/docs/manpage.html#-K).
+    /// Returns the configuration for curl (https://curl.se/docs/manpage.html#-K).
     func configuration(for signal: Signal) -> String {
         switch signal {
         case .start: "url = \(Self.quoted(address("start")))\n"
@@ -103,7 +103,7 @@ public struct Ping: Sendable {
         return "\"\(quoted)\""
     }
 
-    /// The part of the URL that is no secret.
+    /// The part of the URL that is not secret.
     var host: String {
         let rest = url.split(separator: "://", maxSplits: 1).last ?? ""
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }

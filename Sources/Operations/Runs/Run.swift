@@ -2,19 +2,19 @@ public import Backups
 internal import Files
 public import Foundation
 public import History
+internal import Remotes
 public import SystemPackage
 
-/// One run of a command, with what goes on around it: hooks, pings, an entry in the log, metrics.
+/// A run of a command, with its hooks, pings, log entry and metrics.
 ///
-/// None of that changes the run's own result, but for a `before` command, without whose consent the
-/// run does not begin:
+/// None of these changes the run's own result, except a `before` command, which can prevent the run:
 ///
 ///     before → start ping → the work → log, metrics → ping → after → on_success or on_failure → finally
 ///
-/// A run that `before` skips is logged, and nobody is told: `finally` follows at once. If `before`
-/// fails, the run has failed: all follows but `after`.
+/// A run that `before` skips is logged, but not pinged: `finally` follows at once. If `before` fails, the run has
+/// failed: everything follows except `after`.
 public struct Run: Sendable {
-    /// The commands that are logged, and told to metrics.
+    /// The commands that are logged, and included in the metrics.
     public enum Command: String, Sendable, CaseIterable {
         case backup, restore, check, prune, sync
 
@@ -28,15 +28,17 @@ public struct Run: Sendable {
     /// The configuration's profile, if the run has one.
     public var profile: String?
     public var stores: FilePath
-    /// The remote folder's address.
+    /// The remote folder's address in usable form, because hooks may run this program.
     public var remote: String
+    /// The remote folder's address as it is shown and recorded.
+    var address: String { RcloneFolder.shown(remote) }
     public var began: Date
     public var hooks = Hooks()
     public var ping: Ping?
-    /// A file for Prometheus' node exporter, which reads text (`--collector.textfile.directory`).
+    /// A file for the text file collector of Prometheus' node exporter (`--collector.textfile.directory`).
     public var metricsFile: FilePath?
     public var log: RunLog?
-    /// Whether trouble with the log is worth a warning.
+    /// Whether failures of the log are reported as warnings.
     public var tellsLogTrouble = false
 
     public init(_ command: Command, stores: FilePath, remote: String, began: Date) {
@@ -46,12 +48,12 @@ public struct Run: Sendable {
         self.began = began
     }
 
-    /// Runs the work, with all around it.
+    /// Runs the work with everything around it.
     ///
     /// - Parameters:
-    ///   - context: reports warnings, and tells whether the user wants to stop.
+    ///   - context: the receiver of warnings, and the check for cancellation.
     ///   - backups: lists the remote folder, for the metrics.
-    ///   - failure: reports the error of a `before` command, and makes it a result.
+    ///   - failure: reports the error of a `before` command, and returns the result for it.
     ///   - work: does the work, and reports its own errors.
     /// - Returns: the result of `work` or `failure`.
     public func perform(
@@ -102,7 +104,7 @@ public struct Run: Sendable {
     private func tell(_ signal: Ping.Signal, _ context: OperationContext) async {
         guard let ping else { return }
         do {
-            // The monitor is told of an interrupted run too.
+            // Notify the monitor of an interrupted run too.
             let isInterrupted = (try? context.checkCancellation()) == nil
             var context = context
             if isInterrupted { context.checkCancellation = {} }
@@ -112,15 +114,15 @@ public struct Run: Sendable {
         }
     }
 
-    /// Returns the run as the log has it.
+    /// Returns the log entry of the run.
     private func entry(_ result: CommandResult, duration: Duration) -> RunLog.Entry {
         var entry = RunLog.Entry(
             command: command.rawValue,
             profile: profile,
             stores: printable(stores),
-            remote: remote,
+            remote: address,
             began: began,
-            // As the log keeps it, so that log and metrics agree.
+            // Round as the log does, so that log and metrics agree.
             duration: .milliseconds(Int64((duration.inSeconds * 1000).rounded())),
             exitCode: result.exitCode
         )
@@ -150,12 +152,52 @@ public struct Run: Sendable {
         guard let metricsFile else { return }
         var metrics = Metrics(self, entry)
         metrics.addLogged(log)
-        // If the folder cannot be reached, the run itself says why.
+        // If the folder is unreachable, the run itself reports the reason.
         if (try? context.checkCancellation()) != nil { metrics.backups = try? await backups() }
         do {
             try metrics.write(to: metricsFile)
         } catch {
             context.warn("the metrics were not written: \(explain(error))")
         }
+    }
+}
+
+/// The result of a command, for its exit code, the log, metrics and hooks.
+public struct CommandResult: Sendable, Equatable {
+    /// The program's exit code.
+    public var exitCode: Int32
+    /// The error, or the first problem of a partly successful run.
+    public var message: String?
+    /// The file name of the affected backup.
+    public var backup: String?
+    /// The size of that backup's archive in bytes.
+    public var size: Int64?
+    /// The size of all of that backup's files before compression, in bytes.
+    public var bytes: Int64?
+    /// Whether the user declined when asked; the run is then neither logged nor reported.
+    public var isDeclined = false
+    /// Whether there was nothing to do, as in most runs every few minutes; such a run is not logged.
+    public var isUneventful = false
+
+    public init(exitCode: Int32, message: String? = nil) {
+        self.exitCode = exitCode
+        self.message = message
+    }
+
+    /// Whether everything was done: a monitor must get a partly successful run as a failure.
+    public var isSuccess: Bool { exitCode == 0 }
+}
+
+extension Duration {
+    /// The duration in seconds, with their fraction.
+    public var inSeconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}
+
+extension RunLog {
+    /// A warning that the log was damaged, with the path to which it was moved; `nil` if it was not damaged.
+    public var warning: String? {
+        putAside.map { "the log was damaged and begun anew: it is in '\(printable($0))'" }
     }
 }

@@ -1,18 +1,18 @@
 internal import Files
 internal import Processes
 
-/// A command line of the user's, which `/bin/sh -c` runs.
+/// A command line of the user, which `/bin/sh -c` runs.
 struct UserCommand {
     var line: String
-    /// The moment at which the line runs, as a configuration names it: `before`, `verify`.
+    /// The event for which the line runs, as the configuration names it: `before`, `verify`.
     var event: String
     var environment: CommandEnvironment
     var timeout: Duration
 
-    /// How many lines of one command's output are shown.
+    /// The greatest number of shown output lines of one command.
     private static let linesLimit = 1000
 
-    /// Runs the line, and reports each line that it writes; throws `HookError.commandFailed` if it fails.
+    /// Runs the line, and reports each line of its output; throws `HookError.commandFailed` if it fails.
     func run(_ context: OperationContext) async throws {
         let output = CommandOutput(linesLimit: Self.linesLimit)
         let event = event
@@ -44,5 +44,26 @@ struct UserCommand {
 
     private func failure(_ reason: CommandFailure) -> HookError {
         .commandFailed(event: event, command: line, reason)
+    }
+}
+
+/// The reason why one of the user's commands failed.
+public enum CommandFailure: Sendable, Equatable, CustomStringConvertible {
+    /// The command exited with a code; `lastLine` is the last line of its output.
+    case exited(Int32, lastLine: String?)
+    case signalled(Int32)
+    case tookTooLong(Duration)
+    /// The command could not be started.
+    case notRun(String)
+
+    public var description: String {
+        switch self {
+        case .exited(let code, let line):
+            "exited with \(code)" + (line.map { ": \($0)" } ?? "")
+        case .signalled(let number): "was ended by signal \(number)"
+        case .tookTooLong(let limit):
+            "took longer than \(limit.components.seconds) s and was ended"
+        case .notRun(let reason): "did not run: \(reason)"
+        }
     }
 }

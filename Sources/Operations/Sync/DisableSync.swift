@@ -3,21 +3,21 @@ public import Stores
 public import Sync
 public import SystemPackage
 
-/// Has a store leave its group: it stays as it is, or gets the content that it had before.
+/// Makes a store leave its group: it stays as it is, or gets its content from before it took part.
 ///
 /// Nothing in the container is removed, and the copy from before stays on this machine.
 public struct DisableSync: Sendable {
-    /// What was done.
+    /// The result of leaving.
     public struct Outcome: Sendable {
         /// The store's path below the stores directory.
         public var store: String
-        /// The group that it left; `nil` if it had left before, and what was kept is removed now.
+        /// The group that it left; `nil` if it had left before, and only its sidecar is removed now.
         public var group: String?
-        /// Changes that were not sent.
+        /// The number of changes that were not sent.
         public var unsent: Int64
-        /// Whether the store has the content from before again.
+        /// Whether the store has its earlier content again.
         public var isAsBefore: Bool
-        /// The copy from before.
+        /// The copy from before the store took part.
         public var before: FilePath?
     }
 
@@ -29,13 +29,13 @@ public struct DisableSync: Sendable {
         self.context = context
     }
 
-    /// Leaves.
+    /// Leaves the group.
     ///
     /// - Parameters:
     ///   - store: the store.
-    ///   - asBefore: whether it gets the content that it had before; it must not be open then.
-    ///   - confirm: asks, knowing what is kept of the store.
-    /// - Returns: `nil` if the person did not want to.
+    ///   - asBefore: whether the store gets its earlier content; it must not be open then.
+    ///   - confirm: asks the user, who sees what is known of the store.
+    /// - Returns: the outcome; `nil` if the user declined.
     /// - Throws: `SyncError`, `StoreError`, `SidecarError`, `FileError`.
     public func run(
         _ store: Store,
@@ -52,7 +52,7 @@ public struct DisableSync: Sendable {
                 guard before != nil else {
                     throw SyncError.nothingBefore(store: store.path.description)
                 }
-                // A file that is gone comes back; one that is no store is somebody's.
+                // A missing file is restored; a file that is no store may be important to someone.
                 switch places.trouble(with: store, in: overview.group) {
                 case nil, .storeGone: try refuseIfInUse(store)
                 case let trouble?: throw trouble
@@ -62,7 +62,7 @@ public struct DisableSync: Sendable {
             if asBefore {
                 try await context.withLock(on: store.directory) {
                     try refuseIfInUse(store)
-                    // First: killed after this, no run takes what the store has then for edits.
+                    // Leave first: if this run is killed, no later run takes the restored content for edits.
                     try sidecar.leave()
                     try sidecar.putBack(store)
                 }

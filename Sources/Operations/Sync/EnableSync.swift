@@ -5,25 +5,27 @@ public import Stores
 public import Sync
 public import SystemPackage
 
-/// Has a store take part in a group, which it begins or joins.
+/// Makes a store take part in a group, which it begins or joins.
 ///
-/// It looks first and asks; then a copy of the store is kept, this machine notes what it is, and exchanges
-/// once. It can be killed anywhere: what is done twice changes nothing.
+/// It looks first, and asks. Then it keeps a copy of the store, records the enrolment on this machine, and exchanges
+/// once. It may be killed at any point: repeating a step changes nothing.
 public struct EnableSync: Sendable {
     public struct Options: Sendable {
         /// The address of the container.
         public var container: String
-        /// The group's name; `nil` for one made of the store's.
+        /// The container's address as it is shown and recorded.
+        var address: String { RcloneFolder.shown(container) }
+        /// The group's name; `nil` for one derived from the store's name.
         public var group: String?
-        /// This device's name, for people.
+        /// This device's name, as users see it.
         public var device: String
-        /// What the group's map says.
+        /// The content of the group's map.
         public var map = SyncMap()
-        /// Tables that do not sync, besides those that the map names.
+        /// The tables that do not sync, in addition to those in the map.
         public var exclude: [String] = []
-        /// How rows are found among those of a group that is joined, besides by their ids.
+        /// The way to match rows with those of a joined group, beyond their ids.
         public var match: JoinMatch?
-        /// Whether nothing is changed.
+        /// Whether to only report what would be done.
         public var isDryRun = false
 
         public init(container: String, device: String) {
@@ -32,28 +34,28 @@ public struct EnableSync: Sendable {
         }
     }
 
-    /// What would be done.
+    /// The plan of an enrolment.
     public struct Plan: Sendable {
         /// The store's path below the stores directory.
         public var store: String
         public var group: String
         public var container: String
         public var device: String
-        /// What was found in the container.
+        /// The state found in the container.
         public var look: Enrolment.Look
         public var preview: SyncPreview
-        /// What becomes of the rows; `nil` if the store begins the group.
+        /// The preview of the join; `nil` if the store begins the group.
         public var join: JoinPreview?
-        /// How rows are found among the group's, besides by their ids.
+        /// The way to match rows with the group's, beyond their ids.
         public var match: JoinMatch?
     }
 
-    /// What was done.
+    /// The result of an enrolment.
     public struct Outcome: Sendable {
         public var plan: Plan
         /// The copy of the store from before.
         public var before: FilePath?
-        /// The first exchange; `nil` of a dry run.
+        /// The first exchange; `nil` for a dry run.
         public var synced: SyncedStore?
     }
 
@@ -65,10 +67,10 @@ public struct EnableSync: Sendable {
 
     /// - Parameters:
     ///   - places: the stores.
-    ///   - folder: names the remote folder of an address.
-    ///   - options: how to take part.
-    ///   - running: how to exchange for the first time.
-    ///   - context: the world around it.
+    ///   - folder: returns the remote folder of an address.
+    ///   - options: the options of the enrolment.
+    ///   - running: the options of the first exchange.
+    ///   - context: the context of the operation.
     public init(
         in places: SyncPlaces,
         folder: @escaping @Sendable (String) throws -> any RemoteFolder,
@@ -83,12 +85,12 @@ public struct EnableSync: Sendable {
         self.context = context
     }
 
-    /// Takes part.
+    /// Begins or joins the group.
     ///
     /// - Parameters:
     ///   - store: the store.
     ///   - confirm: shows the plan, and returns whether to go on.
-    /// - Returns: `nil` if the person did not want to.
+    /// - Returns: the outcome; `nil` if the user declined.
     /// - Throws: `SyncError`, `RemoteError`, `StoreError`, `SidecarError`, `FileError`, `CancellationError`.
     public func run(_ store: Store, confirm: (Plan) throws -> Bool) async throws -> Outcome? {
         let group = try group(of: store)
@@ -104,13 +106,13 @@ public struct EnableSync: Sendable {
             let plan = try await plan(store, container)
             return try confirm(plan) ? Outcome(plan: plan) : nil
         }
-        // Of this user alone.
+        // The directory is accessible to this user only.
         try LocalFileSystem().createDirectories(directory)
         return try await context.withLock(on: directory) {
             try refuseEnabled(places.overview(of: store), store, group)
             let plan = try await plan(store, container)
             guard try confirm(plan) else { return nil }
-            // What a run that left, or was killed before it took part, could not remove.
+            // Remove what remains of a run that left, or that was killed before it took part.
             if try places.overview(of: store).group == nil { try Sidecar.remove(in: directory) }
             let sidecar = try Sidecar(in: directory)
             defer { try? sidecar.close() }
@@ -127,7 +129,7 @@ public struct EnableSync: Sendable {
         _ container: Container,
         _ plan: Plan
     ) throws {
-        // Killed after this: it goes on where it was, with the copy that was kept.
+        // If an earlier run was killed after this, go on from there, with the copy that it kept.
         guard try SyncOverview(of: sidecar).group == nil else { return }
         try store.withSnapshot(context) { snapshot in
             try sidecar.keepBefore(snapshot, checkCancellation: context.checkCancellation)
@@ -154,8 +156,8 @@ public struct EnableSync: Sendable {
         let agreed = try agreedMap(look, container)
         let preview = try store.preview(by: agreed, context)
         let name = store.path.description
-        let excluded = Set(options.exclude.compactMap { TableName($0)?.description })
-        if let unknown = preview.unknownNames.first(where: excluded.contains) {
+        let excluded = Set(options.exclude.compactMap { TableName($0)?.description.exact })
+        if let unknown = preview.unknownNames.first(where: { excluded.contains($0.exact) }) {
             throw SyncError.noTable(unknown, store: name)
         }
         for unknown in preview.unknownNames {
@@ -191,16 +193,18 @@ public struct EnableSync: Sendable {
         )
     }
 
-    /// Returns how rows are found among the group's.
+    /// Returns the way to match rows with the group's.
     ///
-    /// A device that the group knows by its name has its rows, and has lost their ids. Without keys they would
-    /// be doubled, unless they are still as they were at first.
+    /// If the group knows a device with this name, this device took part before and lost the ids of its rows. Rows
+    /// without keys would then be duplicated, unless they still have their first content.
     private func match(for look: Enrolment.Look) -> JoinMatch? {
         guard !look.begins else { return nil }
         return options.match ?? (look.devices.contains(options.device) ? .again : nil)
     }
 
-    /// Returns what this device will go by: who joins a group goes by its map, and may leave out more.
+    /// Returns the map that this device will use.
+    ///
+    /// A joining device uses the group's map, and may exclude more tables.
     private func agreedMap(_ look: Enrolment.Look, _ container: Container) throws -> SyncMap {
         guard !look.begins else { return map }
         var (agreed, own) = (look.map?.content ?? SyncMap(), map)
@@ -228,14 +232,14 @@ public struct EnableSync: Sendable {
         return group
     }
 
-    /// Refuses a store that takes part elsewhere, or has done so for long.
+    /// Throws if a store already takes part, unless an unfinished enrolment in the same group goes on.
     private func refuseEnabled(
         _ overview: SyncOverview,
         _ store: Store,
         _ group: GroupName
     ) throws {
         guard let present = overview.group, let container = overview.container else { return }
-        guard !overview.isEnabling || present != group.description || container != options.container
+        guard !overview.isEnabling || present != group.description || container != options.address
         else { return }
         throw SyncError.alreadyEnabled(
             store: store.path.description,
@@ -244,7 +248,7 @@ public struct EnableSync: Sendable {
         )
     }
 
-    /// Refuses to join the group of another store of this user that is only called the same.
+    /// Throws if the group belongs to another store of this user that only has the same name.
     private func refuseNamesake(
         of store: Store,
         _ look: Enrolment.Look,
@@ -252,12 +256,12 @@ public struct EnableSync: Sendable {
     ) throws {
         let group = container.group.description
         guard options.group == nil, !look.begins,
-            let other = try places.other(than: store, in: group, options.container)
+            let other = try places.other(than: store, in: group, options.address)
         else { return }
         throw SyncError.groupOfOther(store: store.path.description, group: group, other: other)
     }
 
-    /// Refuses a container that a backup or a restore would take along, and stores that others copy.
+    /// Throws if a backup or a restore would include the container, or if another program synchronises the stores.
     private func refusePlaces() throws {
         let stores = places.directory
         if let around = SynchronisedFolder(around: stores) {
@@ -271,21 +275,21 @@ public struct EnableSync: Sendable {
             let path = try? FilePath(options.container).resolved()
         else { return }
         if path.starts(with: stores) {
-            throw SyncError.containerInsideStores(options.container, stores)
+            throw SyncError.containerInsideStores(options.address, stores)
         }
         if stores.starts(with: path) {
-            throw SyncError.storesInsideContainer(stores, options.container)
+            throw SyncError.storesInsideContainer(stores, options.address)
         }
         guard try FileInfo(of: path).kind == .directory else {
-            throw SyncError.containerIsNoFolder(options.container)
+            throw SyncError.containerIsNoFolder(options.address)
         }
         guard path.allowsChanges else {
-            throw RemoteError.readOnly(options.container, reason: "it may not be changed")
+            throw RemoteError.readOnly(options.address, reason: "it may not be changed")
         }
     }
 }
 
 extension SyncMap {
-    /// Whether it says nothing, but perhaps which tables do not sync.
+    /// Whether the map is empty, except for excluded tables.
     fileprivate var isSilent: Bool { tables.isEmpty && triggers.isEmpty }
 }

@@ -1,9 +1,10 @@
 internal import Changes
+internal import Files
 public import Foundation
 public import Stores
 internal import Sync
 
-/// Forgets a device of a group: nobody waits for it any more.
+/// Forgets a device of a group, so that nobody waits for it any more.
 public struct ForgetDevice: Sendable {
     private let places: SyncPlaces
     private let context: OperationContext
@@ -13,14 +14,14 @@ public struct ForgetDevice: Sendable {
         self.context = context
     }
 
-    /// Notes that a device is forgotten; the next exchange tells the others.
+    /// Records that a device is forgotten; the next exchange reports it to the others.
     ///
     /// - Parameters:
-    ///   - text: its name, what stands for it in lists, or the first digits of its id.
-    ///   - store: the store whose group it is in.
-    ///   - date: now.
-    ///   - program: the program and its version, as files tell it.
-    /// - Returns: its name.
+    ///   - text: the device's name, its title in lists, or the first digits of its id.
+    ///   - store: the store whose group has the device.
+    ///   - date: the current time.
+    ///   - program: the program and its version, as files record it.
+    /// - Returns: the device's title.
     /// - Throws: `SyncError.noDevice`, `SidecarError`, `FileError`.
     public func run(
         _ text: String,
@@ -34,9 +35,10 @@ public struct ForgetDevice: Sendable {
             defer { try? sidecar.close() }
             let devices = try SyncOverview(of: sidecar).devices
             var found = devices.filter {
-                $0.title == text || $0.name == text || $0.id.hasPrefix(text)
+                $0.title.exact == text.exact || $0.name?.exact == text.exact
+                    || $0.id.hasPrefix(text)
             }
-            // Of two by one name, one that is forgotten is not meant.
+            // If two devices share the name, skip forgotten ones.
             if found.count > 1 { found.removeAll(where: \.isForgotten) }
             guard found.count == 1, let device = found.first, !text.isEmpty,
                 let id = Changes.DeviceID(hex: device.id)

@@ -4,19 +4,19 @@ internal import Stores
 internal import Sync
 internal import SystemPackage
 
-/// The user's commands that run around the write of others' changes into a store.
+/// The user's commands that run before and after others' changes are written to a store.
 ///
-/// They are given the store's path, and a JSON file of the tables and rows that change.
+/// They get the store's path, and a JSON file of the tables and rows that change.
 public struct ImportCommands: Sendable, Equatable {
-    /// Before the write; one that fails leaves the changes for the next run.
+    /// The commands before the write; if one fails, the changes wait for the next run.
     public var willImport: [String] = []
-    /// After the write; a failure is a warning.
+    /// The commands after the write; a failure is a warning.
     public var didImport: [String] = []
-    /// How long one command may take.
+    /// The time limit of one command.
     public var timeout: Duration = .seconds(600)
     /// The configuration's profile, if the run has one.
     public var profile: String?
-    /// The backups' remote folder, as other commands of the run have it.
+    /// The remote folder of the backups, as in other commands of the run.
     public var remote = ""
 
     public init() {}
@@ -93,7 +93,7 @@ private struct Key: Encodable {
         }
     }
 
-    /// A value; a blob is its hexadecimal digits.
+    /// A value; a blob is written as hexadecimal digits.
     private struct Part: Encodable {
         var value: StoredValue
 

@@ -7,30 +7,31 @@ public import Sync
 internal import Synchronization
 internal import SystemPackage
 
-/// Exchanges stores with their groups: each by itself, whatever becomes of another.
+/// Exchanges stores with their groups; a failure of one store does not affect the others.
 ///
-/// A store's sidecar is locked first, its stores directory only while something is written into it: so a
-/// backup, a restore and a sync that meet wait for each other, and never both wait.
+/// It locks a store's sidecar first, and the stores directory only during a write. So a backup, a restore and a sync
+/// wait for each other without a deadlock.
 public struct RunSync: Sendable {
     public struct Options: Sendable {
-        /// When the run begins.
+        /// The start time of the run.
         public var date: Date
-        /// The program and its version, as files tell it.
+        /// The program and its version, as files record it.
         public var program: String
-        /// The address of the container that the settings name; `nil` for the one that each store has.
+        /// The container address in the settings; `nil` for the address that each store has recorded.
         public var container: String?
-        /// Whether most rows of a table may go, here or elsewhere.
+        /// Whether a change may delete most rows of a table, here or elsewhere.
         public var acceptsChanges = false
-        /// What the local data mean after an accident; `nil` asks.
+        /// The meaning of the local data after an accident; `nil` asks.
         public var rejoining: Rejoining?
-        /// Whether the container is filled with all that this machine knows.
+        /// Whether to fill the container with everything that this machine knows.
         public var refills = false
-        /// Whether nothing is changed, and only told what would be.
+        /// Whether to only report what would be done.
         public var isDryRun = false
-        /// Whether a store is written that an application has open; `nil` for any but those of Core Data,
-        /// which keeps rows in memory and writes them whole.
+        /// Whether to write to a store that an application has open.
+        ///
+        /// `nil` allows it except for Core Data stores, because Core Data keeps rows in memory and writes whole rows.
         public var writesWhileOpen: Bool?
-        /// The user's commands around the write of others' changes.
+        /// The user's commands before and after others' changes are written.
         public var commands = ImportCommands()
 
         public init(date: Date, program: String) {
@@ -46,9 +47,9 @@ public struct RunSync: Sendable {
 
     /// - Parameters:
     ///   - places: the stores.
-    ///   - folder: names the remote folder of an address.
-    ///   - options: how to exchange.
-    ///   - context: the world around it.
+    ///   - folder: returns the remote folder of an address.
+    ///   - options: the options of the exchange.
+    ///   - context: the context of the operation.
     public init(
         in places: SyncPlaces,
         folder: @escaping @Sendable (String) throws -> any RemoteFolder,
@@ -61,12 +62,12 @@ public struct RunSync: Sendable {
         self.context = context
     }
 
-    /// Exchanges stores that take part, one after the other.
+    /// Exchanges enabled stores, one after the other.
     ///
-    /// - Returns: what became of each, with its error.
+    /// - Returns: the result for each store, including its error.
     /// - Throws: `CancellationError`.
     public func run(_ stores: [Store]) async throws -> [SyncedStore] {
-        // Only who makes a new one removes them, and most runs need none.
+        // Otherwise only a run that creates a scratch directory removes them, and most runs create none.
         ScratchDirectory.removeAbandoned(in: context.scratch)
         var results: [SyncedStore] = []
         for store in stores { results.append(try await run(store)) }
@@ -166,7 +167,7 @@ public struct RunSync: Sendable {
     }
 }
 
-/// The copy that an exchange kept of a store, also if it failed later.
+/// The copy that an exchange kept of a store, available even if the exchange failed later.
 private final class KeptCopy: Sendable {
     private let kept = Mutex<FilePath?>(nil)
 

@@ -3,7 +3,7 @@ public import Foundation
 public import Stores
 public import Sync
 
-/// Shows the edits of a store that lost, takes one back, or forgets them.
+/// Lists the edits of a store that lost, restores one, or forgets all.
 public struct SettleConflicts: Sendable {
     private let places: SyncPlaces
     private let context: OperationContext
@@ -13,13 +13,13 @@ public struct SettleConflicts: Sendable {
         self.context = context
     }
 
-    /// What a person may want to settle.
+    /// The things that a user may want to settle.
     public struct List: Sendable {
         /// The edits that lost, the newest first.
         public var conflicts: [SyncConflict]
-        /// The rows that are alive and not shown.
+        /// The rows that exist but are not shown.
         public var unshown: [UnshownRow]
-        /// What is known of the store.
+        /// The facts about the store.
         public var overview: SyncOverview
     }
 
@@ -36,12 +36,12 @@ public struct SettleConflicts: Sendable {
         )
     }
 
-    /// Makes the value that lost a new edit; the next exchange writes and sends it.
+    /// Turns the value that lost into a new edit; the next exchange writes and sends it.
     ///
     /// - Parameters:
     ///   - number: the conflict's number in the store's list.
     ///   - store: the store.
-    ///   - date: when the person decided.
+    ///   - date: the time of the user's decision.
     ///   - program: the program and its version.
     /// - Throws: `SyncError.noConflict`, `SidecarError`, `FileError`.
     public func take(_ number: Int64, of store: Store, at date: Date, program: String) async throws
@@ -53,9 +53,9 @@ public struct SettleConflicts: Sendable {
         }
     }
 
-    /// Takes all off the list; what won stays.
+    /// Removes all conflicts from the list; the edits that won stay.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of removed conflicts.
     /// - Throws: `SidecarError`, `FileError`.
     public func clear(_ store: Store) async throws -> Int64 {
         try await withSidecar(of: store) { try $0.clearConflicts() }

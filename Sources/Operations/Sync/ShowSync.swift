@@ -2,16 +2,16 @@ internal import Files
 public import Stores
 public import Sync
 
-/// Tells how stores that take part are, without a look into the container.
+/// Reports the state of stores that take part, without reading the container.
 public struct ShowSync: Sendable {
-    /// One store.
+    /// The status of one store.
     public struct Outcome: Sendable {
-        /// Its path below the stores directory.
+        /// The store's path below the stores directory.
         public var store: String
         public var overview: SyncOverview
-        /// What of it syncs; `nil` if it cannot be read, which was told.
+        /// The tables that sync; `nil` if the store cannot be read, which was reported.
         public var preview: SyncPreview?
-        /// How it is.
+        /// The state of the store.
         public var state: StoreState
     }
 
@@ -23,7 +23,7 @@ public struct ShowSync: Sendable {
         self.context = context
     }
 
-    /// Looks at stores.
+    /// Returns the status of stores.
     ///
     /// - Throws: `SidecarError`, `FileError`, `CancellationError`.
     public func run(_ stores: [Store]) throws -> [Outcome] {
@@ -42,7 +42,7 @@ public struct ShowSync: Sendable {
         }
     }
 
-    /// Returns what of a store syncs, and what is wrong with its file, which is told.
+    /// Returns the tables of a store that sync, and the error of its file, which it reports.
     private func look(
         at store: Store,
         _ overview: SyncOverview
@@ -69,7 +69,7 @@ public struct ShowSync: Sendable {
             context.warn(explain(error))
             return (nil, error)
         } catch let error as StoreError {
-            // Such as one that is locked for now.
+            // The error may be temporary, such as a lock.
             context.warn(explain(error))
             return (nil, nil)
         }
@@ -77,9 +77,9 @@ public struct ShowSync: Sendable {
 }
 
 extension Store {
-    /// Lends a snapshot of the store.
+    /// Calls a closure with a snapshot of the store.
     ///
-    /// - Throws: `SyncError.damagedStore`, `StoreError`; what `body` throws.
+    /// - Throws: `SyncError.damagedStore`, `StoreError`; errors of `body`.
     func withSnapshot<Result>(
         _ context: OperationContext,
         _ body: (StoreSnapshot) throws -> Result

@@ -2,7 +2,7 @@ internal import Files
 internal import Stores
 internal import Synchronization
 
-/// The right to write into a store, which may be refused for now.
+/// The right to write to a store, which may be refused for now.
 final class StoreReservation: Sendable {
     private enum Refusal {
         case open([LockHolder])
@@ -22,14 +22,14 @@ final class StoreReservation: Sendable {
 
     /// Locks the stores directory, as backups and restores do.
     ///
-    /// - Returns: the lock; `nil` if an application has the store open, or another run the directory.
+    /// - Returns: the lock; `nil` if an application has the store open, or if another run has locked the directory.
     func make() async throws -> FileLock? {
         let mayBeOpen =
             try writesWhileOpen
             ?? !store.withSnapshot(context) { try $0.schema().isCoreData }
         if !mayBeOpen {
             do {
-                // An idle connection has no lock in a rollback mode: the system's list tells of it.
+                // An idle connection in a rollback mode holds no lock; only the system's list of open files shows it.
                 try Store.refuseIfInUse([store])
             } catch RestoreError.storesInUse(_, let users) {
                 refusal.withLock { $0 = .open(users) }
@@ -44,7 +44,7 @@ final class StoreReservation: Sendable {
         }
     }
 
-    /// Says why it was refused.
+    /// Returns the reason for a refusal; `nil` if there was none.
     func reason(rows: Int64) -> SyncError? {
         switch refusal.withLock({ $0 }) {
         case .open(let users): .openStore(store.path.description, rows: rows, by: users)

@@ -1,19 +1,19 @@
 internal import Sync
 
-/// How a store that takes part is, and its file.
+/// The state of a store that takes part, and of its file.
 public enum StoreState: String, Sendable {
     case inStep = "in_step"
     case localOnly = "local_only"
     case behind
     case needsDecision = "needs_decision"
-    /// Its file is not there any more.
+    /// The file is missing.
     case gone
-    /// Its file is damaged, or no store any more.
+    /// The file is damaged, or no longer a store.
     case damaged
-    /// Its file cannot be read; or it could not be exchanged, and what is kept of it does not tell that.
+    /// The file cannot be read, or the exchange failed without a trace in the sidecar.
     case failed
 
-    /// Judges a store by what is kept of it, and by the error of the last look at it.
+    /// Determines the state of a store from its sidecar, and from the error of the last access.
     init(_ overview: SyncOverview, after error: (any Error)?) {
         switch error as? SyncError {
         case .storeGone: self = .gone

@@ -3,69 +3,89 @@ internal import Remotes
 public import Sync
 public import SystemPackage
 
-/// Why a store does not take part in a group, or did not do so wholly.
+/// An error that keeps a store from taking part in a group, fully or partly.
 public enum SyncError: ExplainedError {
     // Nothing was changed.
 
     /// The stores directory has no store of that name.
     case noStore(String, in: FilePath)
-    /// There is no store in it.
+    /// The stores directory has no store.
     case noStores(FilePath)
-    /// One has to be named.
+    /// There are several stores, and none was named.
     case severalStores([String], in: FilePath)
     /// None of the stores takes part, or the one that was named does not.
     case notEnabled(String)
-    /// The file of a store that takes part is not there any more.
+    /// The file of a store that takes part is missing.
     case storeGone(String, group: String)
-    /// What has the name of a store that takes part is no store any more.
+    /// The file with the name of a store that takes part is no longer a store.
     case noStoreAnyMore(String, group: String, reason: String)
     /// The file of a store that takes part cannot be read.
     case unreadableStore(String, group: String, reason: String)
-    /// SQLite finds the store damaged.
+    /// SQLite reports that the store is damaged.
     case damagedStore(String, reason: String)
-    /// It takes part in another group, or through another container.
+    /// The store takes part in another group, or through another container.
     case alreadyEnabled(store: String, group: String, container: String)
-    /// Another store of this user takes part in the group, which was named by the file's name alone.
+    /// Another store of this user takes part in the group, whose name was derived from the file's name alone.
     case groupOfOther(store: String, group: String, other: FilePath)
-    /// It cannot sync until a person decides something.
+    /// The store cannot sync until the user decides something.
     case refused(store: String, [SyncRefusal])
     /// The store has no table that syncs.
     case nothingToSync(store: String, [LeftOut])
-    /// The store, or its directory, may not be changed: nothing that arrives could be written.
+    /// The store, or its directory, is read-only, so that changes of others could not be written.
     case readOnlyStore(String)
     case noTable(String, store: String)
-    /// The group has another map than the one that was named.
+    /// The group has another map than the one that was given.
     case otherMap(group: String)
     case badGroup(String)
     case noContainerNamed
-    /// What is named as the container is another file than a directory.
+    /// The container is not a directory.
     case containerIsNoFolder(String)
     case containerInsideStores(String, FilePath)
     case storesInsideContainer(FilePath, String)
-    /// Another program synchronises the directory that the stores are in.
+    /// Another program synchronises the directory that contains the stores.
     case synchronisedFolder(stores: FilePath, folder: FilePath, program: String)
-    /// Somebody has the store open that is to be replaced.
+    /// An application has a store open that must be replaced.
     case storeInUse(store: String, by: [LockHolder])
-    /// There is no copy from before.
+    /// There is no copy from before the store took part.
     case nothingBefore(store: String)
     case noConflict(Int64, store: String)
-    /// No other device has that name or id, or several have; those that there are.
+    /// No other device, or more than one, has that name or id; the payload lists the existing ones.
     case noDevice(String, [String])
 
-    // Done in part.
+    // Something was done.
 
-    /// What was edited here is kept, and goes out once the container is back.
+    /// The container is missing. Local edits are kept, and are sent once it is back.
     case noContainer(String, unsent: Int64)
-    /// The container failed, at once or in the middle; the next run goes on.
+    /// The container failed, at the start or later; the next run goes on.
     case cutOff(any ExplainedError, unsent: Int64)
     /// An application has the store open.
     case openStore(String, rows: Int64, by: [LockHolder])
-    /// Another run of ours has the stores directory.
+    /// Another run of this program has locked the stores directory.
     case lockedStores(FilePath, rows: Int64, by: LockHolder?)
-    /// Files of the container have been unreadable for a day; the first of them.
+    /// Files of the container have been unreadable for a day; the payload names the first.
     case unreadFiles(store: String, count: Int, first: String, reason: String)
-    /// Files of the container are of a newer version; why the first of them is not read.
+    /// Files of the container have a newer version; the payload has the reason for the first.
     case newerFiles(store: String, count: Int, reason: String)
+
+    public var outcome: FailureOutcome {
+        switch self {
+        case .noContainer, .containerIsNoFolder: .notFound
+        case .cutOff(let cause, _):
+            // Space and passwords have outcomes of their own; all else keeps the container from being reached.
+            isOfAbsence || FailureOutcome(of: cause) == .failed
+                ? .notFound : FailureOutcome(of: cause)
+        case .noStoreAnyMore, .damagedStore: .damaged
+        case .openStore, .storeInUse: .inUse
+        case .lockedStores: .locked
+        case .unreadFiles, .newerFiles: .partial
+        case .noContainerNamed, .severalStores, .badGroup: .usage
+        case .noStore, .noStores, .notEnabled, .alreadyEnabled, .refused, .nothingToSync, .noTable,
+            .containerInsideStores, .storesInsideContainer, .synchronisedFolder, .nothingBefore,
+            .noConflict, .noDevice, .storeGone, .unreadableStore, .otherMap, .readOnlyStore,
+            .groupOfOther:
+            .failed
+        }
+    }
 
     public var description: String {
         switch self {
@@ -131,49 +151,56 @@ public enum SyncError: ExplainedError {
 
     public var hint: String? {
         switch self {
-        case .noStore, .noStores: "is it the right directory?"
-        case .severalStores: "name one"
-        case .notEnabled: nil
-        case .storeGone, .noStoreAnyMore: "put it back, or have it leave its group"
+        case .noStore, .severalStores: "name one with '--store NAME'"
+        case .noStores: "name the directory of your stores with '--stores DIR'"
+        case .notEnabled:
+            "have a store take part with 'grocerydude sync enable --container FOLDER'"
+        case .storeGone(let store, _), .noStoreAnyMore(let store, _, _):
+            "put it back, or restore it with 'grocerydude restore'; if it is not to come back, run 'grocerydude sync disable \(Advice.option("store", store))'"
         case .unreadableStore(let name, _, _):
             "see that you may read '\(name)', and that its disk works"
         case .damagedStore:
-            "restore it from a backup, or repair it: https://www.sqlite.org/recovery.html; the next run then asks what its data mean"
-        case .alreadyEnabled: "leave that group first; the store stays as it is"
+            "restore it with 'grocerydude restore', or repair it: https://www.sqlite.org/recovery.html; the next run then asks what its data mean"
+        case .alreadyEnabled:
+            "leave that group first with 'grocerydude sync disable'; the store stays as it is"
         case .groupOfOther(_, let group, _):
-            "name another group, or '\(group)' if both are one person's same data"
+            "name another group with '--group NAME', or '\(Advice.option("group", group))' if both are to have the same rows"
         case .refused(_, let refusals):
-            Self.list(refusals.compactMap(\.hint))
+            SyncRefusal.hint(on: refusals)
         case .nothingToSync(_, let leftOut):
-            leftOut.contains { $0.reason == .noPrimaryKey }
-                ? "say in a map which columns tell rows apart" : "see the names of its tables"
+            leftOut.first { $0.reason == .noPrimaryKey }.map {
+                #"say in a map which columns tell rows apart: {"tables": {"\#($0.table)": {"identity": ["COLUMN"]}}}, and name its file with '--map FILE'"#
+            } ?? "see the names of its tables"
         case .noTable: "see the names of its tables"
         case .readOnlyStore(let store):
             "see that you may write to '\(store)' and to its directory, and that its disk is not read-only"
-        case .otherMap: "go by the group's map, or publish another for all"
-        case .badGroup: "use 1 to 40 of the letters a to z, digits and hyphens"
-        case .containerIsNoFolder: "name a directory"
-        case .noContainerNamed: "name a folder that your machines share"
-        case .containerInsideStores, .storesInsideContainer: "name a folder elsewhere"
+        case .otherMap:
+            "leave out '--map', or publish another map for all with 'grocerydude sync seed --map FILE' on a device that takes part"
+        case .badGroup: "use 1 to 40 of the letters a to z, digits and hyphens for '--group'"
+        case .containerIsNoFolder: "name a directory with '--container FOLDER'"
+        case .noContainerNamed: "name a folder that your machines share with '--container FOLDER'"
+        case .containerInsideStores, .storesInsideContainer:
+            "name a folder elsewhere with '--container FOLDER'"
         case .synchronisedFolder:
             "keep the stores in a directory that no program synchronises, and name a folder there as the container"
         case .storeInUse: "close the application, and try again"
-        case .nothingBefore: "leave the group with the store as it is"
-        case .noConflict: nil
-        case .noDevice: nil
-        case .noContainer: nil
+        case .nothingBefore: "leave out '--as-before'"
+        case .noConflict: "see them with 'grocerydude sync conflicts'"
+        case .noDevice: "see 'grocerydude sync status'"
+        case .noContainer:
+            "see that its disk is mounted: the next run sends what waits; if it was emptied, run 'grocerydude sync seed'"
         case .cutOff(let cause, _):
             isOfAbsence
                 ? "see that its disk, the network and the server work: the next run goes on"
-                : cause.hint
-        case .openStore: "close the application; the next run writes what waits"
-        case .lockedStores: "the next run writes what waits"
+                : Advice.after(cause)
+        case .openStore: "close the application, or write all the same with '--while-open'"
+        case .lockedStores: "wait for it with '--lock-wait 60s'; the next run writes what waits"
         case .unreadFiles: "see what is in the container, and whether its folder is copied wholly"
         case .newerFiles: "update this program"
         }
     }
 
-    /// Whether the container is not there for now, or not any more.
+    /// Whether the container is missing, temporarily or permanently.
     public var isOfAbsence: Bool {
         switch self {
         case .noContainer: true
@@ -189,7 +216,7 @@ public enum SyncError: ExplainedError {
         }
     }
 
-    /// The errors of a disk or of a file server that went away.
+    /// The errors of a disk or of a file server that became unreachable.
     private static let absences: Set<Errno> = [
         .ioError, .noSuchAddressOrDevice, .staleNFSFileHandle, .timedOut, .hostIsDown,
         .noRouteToHost, .socketNotConnected,
@@ -197,13 +224,6 @@ public enum SyncError: ExplainedError {
 
     private static func waiting(_ count: Int64) -> String {
         counted(Int(count), "change waits", "changes wait")
-    }
-
-    /// Returns several pieces of advice as one, each once.
-    private static func list(_ hints: [String]) -> String? {
-        var distinct: [String] = []
-        for hint in hints where !distinct.contains(hint) { distinct.append(hint) }
-        return distinct.isEmpty ? nil : distinct.joined(separator: "; ")
     }
 
     private static func list(_ users: [LockHolder]) -> String {

@@ -3,9 +3,9 @@ internal import Stores
 internal import Sync
 internal import SystemPackage
 
-// Stores that take part, and are not among those that were found.
+// Stores that take part, but were not found.
 extension SyncPlaces {
-    /// Returns them, in no order.
+    /// Returns these stores, in no particular order.
     ///
     /// - Throws: `FileError`.
     static func gone(
@@ -28,7 +28,7 @@ extension SyncPlaces {
         }
     }
 
-    /// Returns the sidecars that tell of which store they are, and the stores' paths, in the order of their names.
+    /// Returns the sidecars that record their stores, and the stores' paths, in the order of the sidecars' names.
     private static func located(
         in sidecars: FilePath
     ) throws -> [(sidecar: FilePath, store: FilePath)] {
@@ -39,7 +39,7 @@ extension SyncPlaces {
         }
     }
 
-    /// Returns another store of this user that takes part in a group through a container, and is there.
+    /// Returns another existing store of this user that takes part in a group through a container.
     ///
     /// - Throws: `SidecarError`, `FileError`.
     func other(than store: Store, in group: String, _ container: String) throws -> FilePath? {
@@ -53,9 +53,9 @@ extension SyncPlaces {
         return nil
     }
 
-    /// Says why a store that takes part in a group was not found.
+    /// Returns the reason why a store that takes part in a group was not found.
     ///
-    /// - Returns: `nil` if it was.
+    /// - Returns: the error; `nil` if the store was found.
     func trouble(with store: Store, in group: String?) -> SyncError? {
         guard gone.contains(store) else { return nil }
         let (name, group) = (store.path.description, group ?? "")
@@ -75,10 +75,10 @@ extension SyncPlaces {
         }
     }
 
-    /// Marks what is kept of the stores of a directory that were replaced, perhaps only in a part of it: the
-    /// next exchange asks what that means.
+    /// Marks the sidecars of stores that a restore replaced, fully or in part, so that the next exchange asks what the
+    /// data mean.
     ///
-    /// Should a crash keep it from that, the stores are other files, which an exchange notices.
+    /// If a crash prevents that, the exchange notices that the stores are other files.
     static func markReplaced(
         _ stores: FilePath,
         sidecars: FilePath,

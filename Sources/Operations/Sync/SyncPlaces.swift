@@ -7,19 +7,19 @@ public import SystemPackage
 public struct SyncPlaces: Sendable {
     /// The stores directory, without symbolic links in its path.
     public let directory: FilePath
-    /// In the order of their paths.
+    /// The stores, in the order of their paths.
     public let stores: [Store]
-    /// Those that take part, and whose files are gone, are no stores any more, or cannot be read.
+    /// The stores that take part, but whose files are missing, unreadable or no longer stores.
     let gone: [Store]
     /// The directory of all sidecars.
     let sidecars: FilePath
 
-    /// Looks for stores.
+    /// Finds the stores of a directory.
     ///
     /// - Parameters:
     ///   - stores: the stores directory.
-    ///   - sidecars: the directory of all sidecars of this user; it need not be there.
-    ///   - context: asked whether to stop.
+    ///   - sidecars: the directory of all sidecars of this user; it may be missing.
+    ///   - context: the context whose cancellation check is called.
     /// - Throws: `OperationError.noStores`, `FileError`.
     public init(_ stores: FilePath, sidecars: FilePath, context: OperationContext) throws {
         let directory: StoresDirectory
@@ -40,15 +40,16 @@ public struct SyncPlaces: Sendable {
         Sidecar.directory(for: store.location, in: sidecars)
     }
 
-    /// The stores that take part, or began to; also those that were not found.
+    /// Returns the stores that take part, or began to, including those that were not found.
     ///
     /// - Throws: `FileError`.
     public func enabled() throws -> [Store] {
         try stores.filter { try Sidecar.isThere(in: sidecar(of: $0)) } + gone
     }
 
-    /// Returns the store that a person means, by its path, or that without the extension; the only one of
-    /// no name.
+    /// Returns the store with a name: its path, or its path without the extension.
+    ///
+    /// Without a name, returns the only store.
     ///
     /// - Throws: `SyncError.noStore`, `.noStores`, `.severalStores`.
     public func store(named name: String?) throws -> Store {
@@ -61,15 +62,16 @@ public struct SyncPlaces: Sendable {
         }
         let stores = stores + gone
         let found =
-            stores.first { $0.path.description == name }
+            stores.first { $0.path.description.exact == name.exact }
             ?? stores.first {
-                $0.path.description.split(separator: ".").first.map(String.init) == name
+                $0.path.description.utf8.split(separator: UInt8(ascii: ".")).first
+                    .map { $0.elementsEqual(name.utf8) } ?? false
             }
         guard let found else { throw SyncError.noStore(name, in: directory) }
         return found
     }
 
-    /// Returns the stores that take part, of those that a person names, or of all.
+    /// Returns the enabled stores among the named ones, or all enabled stores if there are no names.
     ///
     /// - Throws: `SyncError`; `.notEnabled` if there is none.
     public func enabled(named names: [String]) throws -> [Store] {
@@ -87,7 +89,7 @@ public struct SyncPlaces: Sendable {
         }
     }
 
-    /// Reads what is known of a store's part in its group.
+    /// Reads the recorded facts about a store's part in its group.
     ///
     /// - Throws: `SidecarError`, `FileError`.
     public func overview(of store: Store) throws -> SyncOverview {

@@ -2,32 +2,32 @@ internal import Foundation
 public import Sync
 public import SystemPackage
 
-/// One store after an exchange, or an attempt at one.
+/// The state of a store after an exchange, or after an attempt.
 public struct SyncedStore: Sendable {
-    /// Its path below the stores directory.
+    /// The store's path below the stores directory.
     public var store: String
-    /// What was sent, taken and written; `nil` if it did not come to that.
+    /// The result of the exchange; `nil` if it failed before that.
     public var outcome: ExchangeOutcome?
-    /// How the store is now.
+    /// The state of the store's part in its group.
     public var overview = SyncOverview()
-    /// How many edits lost in this exchange.
+    /// The number of edits that lost in this exchange.
     public var newConflicts: Int64 = 0
     /// The copy of the store that was kept before it yielded to the container.
     public var yielded: FilePath?
-    /// How many rows more are not shown than before.
+    /// The increase in the number of rows that are not shown.
     public var newHeld: Int64 = 0
-    /// Why it was not done, or only in part.
+    /// The reason why the exchange was not made, or only partly.
     public var error: (any Error)?
 
-    /// How it is.
+    /// The state of the store.
     public var state: StoreState { StoreState(overview, after: error) }
 
-    /// The names of the devices from which something was taken.
+    /// The names of the devices whose changes were applied.
     public var takenFrom: [String] {
         (outcome?.takenDevices ?? []).map(overview.title(of:)).sorted()
     }
 
-    /// Finds what an exchange without an error left undone.
+    /// Sets the error if the exchange succeeded but left something undone.
     mutating func judge(putOffBy reason: (any Error)?, at date: Date) {
         guard let outcome, error == nil else { return }
         if let trouble = outcome.trouble {
@@ -58,6 +58,6 @@ public struct SyncedStore: Sendable {
 }
 
 extension ExchangeOutcome {
-    /// Whether the container went away in the middle.
+    /// Whether the container became unreachable during the exchange.
     var isCutOff: Bool { trouble.map { SyncError.cutOff($0, unsent: 0).isOfAbsence } ?? false }
 }

@@ -4,14 +4,14 @@ internal import Files
 internal import Stores
 
 extension CheckBackups {
-    /// Holds the files that rows refer to against those in a backup, whose data was verified.
+    /// Checks that a backup contains the files that rows refer to; its data must already be verified.
     ///
-    /// The rows are read where they are. A file that was told to be missing when the backup was made is no damage of
-    /// the backup. Of an increment without what it needs, and of an archive of another program, nothing is known.
+    /// It reads the rows in place. A file that was reported missing when the backup was made is no damage of the
+    /// backup. It skips increments opened without their base backups, and archives of other programs.
     ///
     /// - Parameters:
     ///   - archived: the backup.
-    ///   - result: gets the number of references, and what is missing.
+    ///   - result: gets the number of references, and the missing files.
     /// - Throws: `DamagedBytes`, `ArchiveError`, `ArchivedBackupError`, `CancellationError`.
     func checkReferences(of archived: ArchivedBackup, _ result: inout Result) throws {
         guard archived.isDescribed, let header = archived.header,
@@ -21,14 +21,16 @@ extension CheckBackups {
         let contents = try opened.contents()
         let present = try PresentFiles(of: contents, in: opened)
         let known = Set(
-            contents.problems.filter { $0.kind == .missingExternalData }.map(\.path)
+            contents.problems.filter { $0.kind == .missingExternalData }.map(\.path.exact)
         )
+        let stores = Dictionary(header.stores.map { ($0.path.exact, $0) }) { first, _ in first }
         for (path, items) in contents.stores {
             guard let store = items.first?.attributes.path else { continue }
-            let facts = header.stores.first { $0.path == path }
-            guard facts?.kind == .coreData || present.hasSupportDirectory(of: store) else {
-                continue
-            }
+            let facts = stores[path.exact]
+            guard
+                facts?.kind == .coreData || facts?.externalReferences ?? 0 > 0
+                    || present.hasSupportDirectory(of: store)
+            else { continue }
             do {
                 let names = try opened.store(path, of: items)
                     .externalReferences(checkCancellation: context.checkCancellation)
@@ -36,7 +38,7 @@ extension CheckBackups {
                 result.tell(try present.missing(names, of: store), known: known)
             } catch let error as StoreError {
                 if case .damagedPage = error { throw error }
-                // Its bytes are as they were saved.
+                // The store's bytes are the saved ones, so this is no damage of the backup.
                 let reason = "what rows of '\(path)' refer to is not known: \(error)"
                 result.remarks.append(reason)
             }
@@ -69,7 +71,7 @@ extension CheckBackups {
             Store.externalDataDirectory(of: store).parent.map(supportDirectories.contains) ?? false
         }
 
-        /// Returns the files of these names that are not there, in their order.
+        /// Returns the missing files among these names, sorted.
         func missing(_ names: Set<String>, of store: RelativePath) throws -> [RelativePath] {
             let directory = Store.externalDataDirectory(of: store)
             return try names.map { directory.appending(try RelativePath($0).name) }
@@ -80,17 +82,17 @@ extension CheckBackups {
 }
 
 extension CheckBackups.Result {
-    /// The most missing files that are told one by one.
+    /// The greatest number of missing files that are reported one by one.
     private static let toldLimit = 100
 
-    /// Tells of files that are missing; of those that are known to be, as a remark.
-    fileprivate mutating func tell(_ missing: [RelativePath], known: Set<String>) {
+    /// Reports missing files; files known to be missing become remarks.
+    fileprivate mutating func tell(_ missing: [RelativePath], known: Set<ExactString>) {
         let paths = missing.map(\.description)
-        add(paths.filter { !known.contains($0) }, to: \.damage) {
+        add(paths.filter { !known.contains($0.exact) }, to: \.damage) {
             "'\($0)': a store refers to this file, and it is not in the backup"
         }
-        missingReferences += paths.count(where: known.contains)
-        add(paths.filter(known.contains), to: \.remarks) {
+        missingReferences += paths.count { known.contains($0.exact) }
+        add(paths.filter { known.contains($0.exact) }, to: \.remarks) {
             "'\($0)': a store refers to this file, and it was missing when the backup was made"
         }
     }

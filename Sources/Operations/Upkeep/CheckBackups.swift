@@ -8,16 +8,16 @@ internal import Remotes
 internal import Stores
 internal import SystemPackage
 
-/// Checks backups: their structure and the SHA-256 of all data, or a restore in a directory of its own.
+/// Checks backups: their structure and the SHA-256 of all data, or a restore into a separate directory.
 public struct CheckBackups: Sendable {
-    /// The choices that a check leaves.
+    /// The options of a check.
     public struct Options: Sendable {
         /// Whether to restore into a scratch directory, open every store and check it in full.
         public var restores = false
-        /// Whether a remark of that check is damage: rows that refer to rows that are not there.
+        /// Whether remarks of that check count as damage: rows that refer to missing rows.
         public var isStrict = false
         public var limits = RestoreLimits()
-        /// Whether of an increment its own data is enough, and nothing else is fetched.
+        /// Whether only an increment's own data is checked, and its base backups are not fetched.
         public var leavesOutNeeds = false
 
         public init() {}
@@ -26,23 +26,23 @@ public struct CheckBackups: Sendable {
     /// The result for one backup.
     public struct Result: Sendable {
         public var backup: Backup
-        /// The part of the data that was read; `nil` if it was restored, which reads all.
+        /// The part of the data that was read; `nil` if the backup was restored, which reads all data.
         public var subset: DataSubset?
-        /// Everything that is wrong with it; empty for a backup that is whole.
+        /// The damage found; empty for an intact backup.
         public var damage: [String]
-        /// Everything about its stores that is worth knowing and no damage.
+        /// The remarks about its stores that are no damage.
         public var remarks: [String] = []
-        /// How many files of external data the rows of its stores refer to; `nil` if there are none that could, or if
-        /// they were not looked for.
+        /// The number of files of external data that rows of its stores refer to; `nil` if there can be none, or if
+        /// they were not checked.
         public var externalReferences: Int?
-        /// How many of these are missing, as was told when the backup was made.
+        /// The number of these files that were already reported missing when the backup was made.
         public var missingReferences = 0
-        /// The reason that it could not be checked: nothing is known of it then.
+        /// The reason why it could not be checked; its state is then unknown.
         public var failure: (any Error)?
-        /// What it was compared by, if its data was not read.
+        /// The basis of the comparison, if its data was not read.
         public var comparison: BackupComparison.Basis?
 
-        /// Whether it was checked and is whole.
+        /// Whether it was checked and is intact.
         public var isGood: Bool {
             if case .nothing = comparison { return false }
             return damage.isEmpty && failure == nil
@@ -59,8 +59,8 @@ public struct CheckBackups: Sendable {
         self.context = context
     }
 
-    /// Returns all backups, those that wait too, newest first; throws `BackupFolderError.noBackups` if
-    /// there are none.
+    /// Returns all backups, including waiting ones, the newest first; throws `BackupFolderError.noBackups` if there are
+    /// none.
     public func all() async throws -> [Backup] {
         let (listing, unreachable) = try await folder.listWithWaiting()
         if let unreachable { context.warnOfUnknown(unreachable) }
@@ -72,16 +72,19 @@ public struct CheckBackups: Sendable {
         return backups
     }
 
-    /// Returns the same backups, with whole ones first that others are built on: a check that is ended early has
-    /// then read what most depends on.
+    /// Returns the same backups, with those full backups first that others are built on.
+    ///
+    /// So a check that is ended early has read the most needed ones.
     public func mostNeededFirst(_ backups: [Backup]) -> [Backup] {
         let needs = Dependence(of: backups, by: backups)
-        let isBase = backups.map { !$0.isIncrement && !needs.dependants(of: $0).isEmpty }
+        let isBase = backups.map {
+            !$0.isIncrement && needs.newestDependant(of: $0) { _ in true } != nil
+        }
         let pairs = zip(backups, isBase)
         return pairs.filter { $1 }.map { $0.0 } + pairs.filter { !$1 }.map { $0.0 }
     }
 
-    /// Returns the backups that a person means, each once; see `[Backup].matching`.
+    /// Returns the named backups, each once; see `[Backup].matching`.
     public func find(_ names: [String], in backups: [Backup], now: Date? = nil) throws -> [Backup] {
         try names.reduce(into: []) { found, name in
             let backup = try backups.matching(name, address: folder.address, now: now)
@@ -89,13 +92,13 @@ public struct CheckBackups: Sendable {
         }
     }
 
-    /// Checks one backup, and remembers the result.
+    /// Checks one backup, and records the result.
     ///
     /// - Parameters:
     ///   - backup: the backup.
-    ///   - subset: the part of the data to read, unless it is restored.
-    ///   - date: now.
-    /// - Returns: the result; every error but a cancellation is in it.
+    ///   - subset: the part of the data to read, unless the backup is restored.
+    ///   - date: the current time.
+    /// - Returns: the result; it contains every error except a cancellation.
     /// - Throws: `CancellationError`.
     public func run(
         _ backup: Backup,
@@ -112,6 +115,7 @@ public struct CheckBackups: Sendable {
                 alone: options.leavesOutNeeds && !options.restores
             )
             id = archived.id
+            result.remarks += [folder.remark(onSignerOf: archived)].compactMap(\.self)
             if options.restores {
                 try rehearse(archived, &result)
             } else {
@@ -130,21 +134,23 @@ public struct CheckBackups: Sendable {
         return result
     }
 
-    /// Returns whether the folder has a backup that was just made with all of its bytes, and says so.
+    /// Returns whether the folder has a new backup with all its bytes; if so, reports that.
     ///
     /// - Parameter backup: the backup, as it was written.
-    /// - Returns: `false` if something is missing.
+    /// - Returns: `false` if anything is missing.
     /// - Throws: `RemoteError`.
     func isAllThere(_ backup: Backup) async throws -> Bool {
         let files = try await folder.home(of: backup).remote.list()
-        guard files.contains(where: { $0.name == backup.name && $0.size == backup.size }) else {
+        guard
+            files.contains(where: { $0.name.exact == backup.name.exact && $0.size == backup.size })
+        else {
             return false
         }
         context.note("'\(backup.displayName)' was verified by its size: no key opens it")
         return true
     }
 
-    /// Remembers a result; if that fails, the check has not.
+    /// Records a result; a failure to do so is not a failure of the check.
     func remember(_ result: Result, _ id: BackupID?, at date: Date) async {
         var backup = result.backup
         backup.id = backup.id ?? id
@@ -201,26 +207,50 @@ public struct CheckBackups: Sendable {
                 damage.append(error.description)
             }
         )
-        result.remarks = remarks
+        result.remarks += remarks
         result.externalReferences = try search.facts().compactMap(\.externalReferences)
             .reduce(nil) { ($0 ?? 0) + Int($1) }
-        // Not a fault of the archive but of the saved stores; a person wants to know it all the same.
+        // The archive is not to blame for the saved stores, but the user needs to know.
         result.damage = try damage + search.finish().map(\.description)
     }
 }
 
 extension CheckBackups.Result {
-    /// How deep the check went, as the log has it.
+    /// The depth of the check, for the log.
     public var depth: RunLog.Check.Depth {
         subset == nil ? .restore : part == nil ? .data : .part
     }
 
-    /// The part that was read; `nil` if all was.
+    /// The part that was read; `nil` if all data was read.
     public var part: RunLog.Check.Part? {
         switch subset {
         case nil, .all, .share(percent: 100), .part(_, of: 1): nil
         case .share(let percent): .share(DataSubset.share(percent: percent).description)
         case .part(let part, let count): .one(part, of: count)
         }
+    }
+}
+
+extension CheckBackups {
+    /// Compares backups with the records of their uploads, without reading data.
+    ///
+    /// Damage is recorded as that of a check. A comparison without findings proves too little to be recorded.
+    ///
+    /// - Returns: a result for each backup, in the same order.
+    /// - Throws: `RemoteError`.
+    public func compare(_ backups: [Backup], at date: Date) async throws -> [Result] {
+        let comparisons = try await folder.compare(backups)
+        var results: [Result] = []
+        for (backup, comparison) in zip(backups, comparisons) {
+            var result = Result(
+                backup: backup,
+                subset: .all,
+                damage: [comparison.damage].compactMap(\.self)
+            )
+            result.comparison = comparison.basis
+            if !result.damage.isEmpty { await remember(result, backup.id, at: date) }
+            results.append(result)
+        }
+        return results
     }
 }

@@ -1,23 +1,23 @@
 public import Backups
 public import Foundation
 
-/// Tells which backups the keys at hand open.
+/// Finds the backups that the available keys open.
 public struct CheckKeys: Sendable {
-    /// What became of one backup.
+    /// The result for one backup.
     public struct Item: Sendable {
         public var backup: Backup
-        /// Why it cannot be opened; `nil` if it can.
+        /// The reason why it cannot be opened; `nil` if it can.
         public var failure: (any Error)?
     }
 
     private let folder: BackupFolder
     private let context: OperationContext
 
-    /// Names the folder.
+    /// Creates a check of a folder's backups.
     ///
     /// - Parameters:
     ///   - folder: the backups' folder, with the keys.
-    ///   - context: the world around it.
+    ///   - context: the context of the operation.
     public init(in folder: BackupFolder, context: OperationContext) {
         self.folder = folder
         self.context = context
@@ -27,8 +27,8 @@ public struct CheckKeys: Sendable {
     ///
     /// - Parameters:
     ///   - names: see `[Backup].matching`; `nil` for all.
-    ///   - now: now.
-    /// - Returns: an item for each, newest first.
+    ///   - now: the current time.
+    /// - Returns: an item for each backup, the newest first.
     /// - Throws: `BackupFolderError`, `RemoteError`, `CancellationError`.
     public func run(_ names: [String]?, now: Date) async throws -> [Item] {
         let (listing, unreachable) = try await folder.listWithWaiting()

@@ -2,7 +2,7 @@ public import Backups
 internal import Files
 public import Foundation
 
-/// Removes a backup from its folder, and brings it back.
+/// Removes a backup from its folder, or brings it back.
 public struct DeleteBackup: Sendable {
     private let folder: BackupFolder
     private let context: OperationContext
@@ -12,18 +12,18 @@ public struct DeleteBackup: Sendable {
         self.context = context
     }
 
-    /// What a deletion took, or would take.
+    /// The backups that a deletion removed, or would remove.
     public struct Outcome: Sendable {
-        /// The backup, after all that went with it.
+        /// The deleted backups: those built on the named one first, and the named one last.
         public var backups: [Backup]
-        /// Everything that is not as it should be although they were deleted.
+        /// The problems that occurred although the backups were deleted.
         public var problems: [Problem] = []
     }
 
-    /// Finds out what would be deleted; nothing is.
+    /// Determines the backups that would be deleted, without deleting any.
     ///
     /// - Parameters: see `run`.
-    /// - Returns: the backup, and before it all that cannot be restored without it.
+    /// - Returns: the backup, preceded by all backups that cannot be restored without it.
     /// - Throws: see `run`.
     public func plan(
         _ backup: Backup,
@@ -32,12 +32,12 @@ public struct DeleteBackup: Sendable {
     ) async throws -> [Backup] {
         let folder = folder.home(of: backup)
         let trash = backup.isWaiting ? .zero : trash
-        // All archives that may need it are looked into: a guess is enough to keep a backup, not to delete one.
+        // Read all archives that may need it: a guess suffices to keep a backup, but not to delete one.
         let dependants = try await folder.dependants(
             of: backup,
             goneForGood: backup.isWaiting || backup.trashTime(trash) <= .zero
         ) { context.report(.began(.fetching, total: $0)) }
-        let trashed = dependants.known.filter { !dependants.listed.contains($0.name) }
+        let trashed = dependants.known.filter { !dependants.listed.contains($0.name.exact) }
         guard trashed.isEmpty else {
             throw BackupFolderError.needed(
                 backup.displayName,
@@ -68,13 +68,13 @@ public struct DeleteBackup: Sendable {
     ///
     /// - Parameters:
     ///   - backup: the backup.
-    ///   - date: now.
-    ///   - trash: for how long it can come back; a prune ends that.
-    ///   - withDependants: whether to delete before it all that cannot be restored without it.
-    ///   - agreed: those that may go, as they were planned; `nil` for all that have to.
-    /// - Returns: what was deleted.
-    /// - Throws: `RemoteError`, `FileError.locked`; `BackupFolderError.pinned`, `.needed`, and `.perhapsNeeded`
-    ///   if that cannot be told of some: then nothing is deleted.
+    ///   - date: the current time.
+    ///   - trash: the time for which it can be brought back; a prune ends that.
+    ///   - withDependants: whether to first delete all backups that cannot be restored without it.
+    ///   - agreed: the backups that may be deleted, as planned; `nil` for all that must be.
+    /// - Returns: the deleted backups.
+    /// - Throws: `RemoteError`, `FileError.locked`; `BackupFolderError.pinned`, `.needed`, and `.perhapsNeeded` if that
+    ///   cannot be determined for some: then nothing is deleted.
     @discardableResult
     public func run(
         _ backup: Backup,
@@ -83,18 +83,18 @@ public struct DeleteBackup: Sendable {
         withDependants: Bool = false,
         agreed: [Backup]? = nil
     ) async throws -> Outcome {
-        // One that waits is nowhere else: from there it goes for good.
+        // A waiting backup exists nowhere else: it is deleted without the trash.
         let folder = folder.home(of: backup)
         let trash = backup.isWaiting ? .zero : trash
         return try await context.withLock(folder) {
-            // Only now that nobody else changes the folder.
+            // Plan only under the lock, when the folder cannot change.
             let all = try await plan(
                 backup,
                 keepingTrash: trash,
                 withDependants: withDependants
             )
-            if let agreed = agreed.map({ Set($0.map(\.name)) }) {
-                let others = all.filter { !agreed.contains($0.name) }
+            if let agreed = agreed.map({ Set($0.map(\.name.exact)) }) {
+                let others = all.filter { !agreed.contains($0.name.exact) }
                 guard others.isEmpty else {
                     throw BackupFolderError.needed(
                         backup.displayName,
@@ -114,7 +114,7 @@ public struct DeleteBackup: Sendable {
             let gone = all.filter { backup.isWaiting || $0.trashTime(trash) <= .zero }
             if !gone.isEmpty {
                 do {
-                    let forgotten = try await folder.forget(Set(gone.map(\.name)))
+                    let forgotten = try await folder.forget(Set(gone.map(\.name.exact)))
                     problems += [forgotten].compactMap(\.self)
                 } catch {
                     let path = Annotations.subfolder
@@ -126,10 +126,10 @@ public struct DeleteBackup: Sendable {
         }
     }
 
-    /// Brings a deleted backup back, and before it all that it is built on; see `BackupFolder.bringBack`.
+    /// Brings a deleted backup back, after all its base backups; see `BackupFolder.bringBack`.
     ///
-    /// - Returns: the backup, those that came back for it, and everything that is not as it should be although
-    ///   it is back.
+    /// - Returns: the backup, the base backups that came back with it, and the problems that occurred although it is
+    ///   back.
     public func undo(
         _ text: String
     ) async throws -> (backup: TrashedBackup, needs: [TrashedBackup], problems: [Problem]) {
@@ -149,9 +149,9 @@ public struct DeleteBackup: Sendable {
         }
     }
 
-    /// Returns what is to come back before a backup, those first that others need.
+    /// Returns the deleted base backups of a backup, in the order in which they must come back.
     ///
-    /// One that cannot be read comes back alone: whoever wants it has its reasons.
+    /// A backup that cannot be read comes back alone, because the user asked for it.
     private func trashedNeeds(of backup: TrashedBackup) async throws -> [TrashedBackup] {
         do {
             let (trashed, missing) = try await folder.whereabouts(of: backup)

@@ -1,7 +1,7 @@
 public import Backups
 public import Foundation
 
-/// Pins a backup, so that nothing removes it, or takes its pin away; its archive stays as it is.
+/// Pins a backup, so that nothing removes it, or unpins it; its archive stays as it is.
 public struct PinBackup: Sendable {
     private let folder: BackupFolder
     private let context: OperationContext
@@ -11,9 +11,9 @@ public struct PinBackup: Sendable {
         self.context = context
     }
 
-    /// Changes the pin of the backup that a person means.
+    /// Changes the pin of the named backup.
     ///
-    /// - Returns: the backup as it is now, and a problem if a loss of power may undo that.
+    /// - Returns: the backup as it is now, and a problem if a power loss may undo the change.
     public func run(
         _ name: String,
         isPinned: Bool,
@@ -22,7 +22,7 @@ public struct PinBackup: Sendable {
         do {
             return try await run(name, in: folder, isPinned: isPinned, at: date)
         } catch let error where Self.mayWait(error) {
-            // Perhaps it waits for the folder.
+            // The backup may still wait for upload.
             guard let outbox = folder.outbox, try await !outbox.waiting().isEmpty,
                 var done = try? await run(name, in: outbox.folder, isPinned: isPinned, at: date)
             else { throw error }

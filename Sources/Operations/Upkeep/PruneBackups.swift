@@ -6,21 +6,33 @@ internal import Remotes
 
 /// Removes the backups that a retention policy does not keep.
 ///
-/// Only backups that this program made and named are looked at. A backup that has another name or no known
-/// manifest, is from the future or known to be damaged is kept, and is not counted. Safety backups have a
-/// rule of their own, and no other counts them.
+/// It considers only backups that this program made and named. It always keeps, and does not count, backups with
+/// another name, without a known manifest, from the future or known to be damaged. Safety backups have their own
+/// rule, and no other rule counts them.
 public struct PruneBackups: Sendable {
-    /// The choices that a prune leaves.
+    /// The groups in which a policy counts backups; backups without a trusted signature are in none.
+    public enum Scope: Sendable {
+        /// Only the backups of this machine's origin; others stay.
+        case ownOrigin
+        /// The backups of each origin separately.
+        case eachOrigin
+        /// All backups together.
+        case allOrigins
+    }
+
+    /// The options of a prune.
     public struct Options: Sendable {
         public var policy: RetentionPolicy
         public var now: Date
-        /// For how long a removed backup can come back; `.zero` for not at all.
+        /// The time for which a removed backup can be brought back; `.zero` for none.
         public var keepsTrash: Duration = .seconds(7 * 86_400)
-        /// How long a safety backup is kept.
+        /// The time for which a safety backup is kept.
         public var keepsSafety: Duration = .seconds(7 * 86_400)
-        /// Whether the trash is emptied though no policy says what to keep; then nothing else is removed.
+        /// Whether the trash is emptied even without a policy; then nothing else is removed.
         public var mayEmptyTrashAlone = false
-        /// Whether the policy may remove all backups, the newest too.
+        /// The scope of the policy.
+        public var scope = Scope.eachOrigin
+        /// Whether the policy may remove all backups, even the newest.
         public var mayRemoveAll = false
 
         public init(policy: RetentionPolicy, now: Date) {
@@ -31,18 +43,18 @@ public struct PruneBackups: Sendable {
 
     /// The backups to keep, and those to remove.
     public struct Plan: Sendable {
-        /// A backup and why it is kept or removed.
+        /// A backup, and the reasons to keep or remove it.
         public struct Item: Sendable, Equatable {
             public var backup: Backup
             public var reasons: [String]
         }
 
-        /// Newest first.
+        /// The backups to keep, the newest first.
         public var keep: [Item] = []
         public var remove: [Item] = []
-        /// Why nothing is removed although the policy would; `nil` if nothing is in its way.
+        /// The reason why nothing is removed although the policy says so; `nil` if there is none.
         public var refusal: String?
-        /// Whether no policy was asked: only the trash is emptied.
+        /// Whether there is no policy, so that only the trash is emptied.
         public var isOfTrashAlone = false
     }
 
@@ -50,13 +62,13 @@ public struct PruneBackups: Sendable {
     public struct Outcome: Sendable {
         public var plan: Plan
         public var removed: [Backup] = []
-        /// What became of the deleted backups that had been in the trash for long enough.
+        /// The result for the deleted backups that were in the trash for long enough.
         public var trash = TrashPlan()
-        /// The backups that could not be removed, and why.
+        /// The backups that could not be removed, with the reasons.
         public var problems: [Problem] = []
     }
 
-    /// Longer than any backup is built on a whole one.
+    /// A time longer than that for which backups are built on a full one.
     private static let liveLineage = IncrementOptions.mostFullEvery + .seconds(5 * 86_400)
 
     private let folder: BackupFolder
@@ -69,11 +81,12 @@ public struct PruneBackups: Sendable {
         self.context = context
     }
 
-    /// Finds out what the policy keeps; `run()` plans anew, since others may go on meanwhile.
+    /// Determines the backups that the policy keeps; `run()` plans again, because other runs may change the folder
+    /// meanwhile.
     ///
     /// - Returns: the plan.
-    /// - Throws: `OperationError.keepsNothing` if it says nothing, or would keep nothing;
-    ///   `.badAnnotations` if pins are not known; `HistoryError` if damage is not; `RemoteError`.
+    /// - Throws: `OperationError.keepsNothing` if the policy is empty, or would keep nothing; `.badAnnotations` if pins
+    ///   are unknown; `HistoryError` if damage is unknown; `RemoteError`.
     public func plan() async throws -> Plan {
         guard !options.policy.isEmpty || options.mayRemoveAll else {
             if options.mayEmptyTrashAlone {
@@ -85,20 +98,30 @@ public struct PruneBackups: Sendable {
         }
         let list = try await folder.list()
         if let error = list.annotationsError ?? list.logError { throw error }
-        var plan = plan(for: list.backups)
-        plan.keepNeeded(try await folder.dependence(among: list.backups, goneForGood: isForGood))
-        if !plan.remove.isEmpty, let (refusal, reason) = refusal(for: list.backups) {
-            plan.refusal = refusal
-            plan.keep += plan.remove.map { Plan.Item(backup: $0.backup, reasons: [reason]) }
-            plan.keep.sort { ($0.backup.time ?? .distantPast) > ($1.backup.time ?? .distantPast) }
-            plan.remove = []
+        if let warning = await folder.lossWarning(beside: list.backups) { context.warn(warning) }
+        var plan = Plan()
+        for group in groups(of: list.backups) {
+            var part = try self.plan(for: group)
+            if !part.remove.isEmpty,
+                let (refusal, reason) = refusal(for: group, among: list.backups)
+            {
+                plan.refusal = plan.refusal ?? refusal
+                part.keep += part.remove.map { Plan.Item(backup: $0.backup, reasons: [reason]) }
+                part.remove = []
+            }
+            plan.keep += part.keep
+            plan.remove += part.remove
         }
+        try plan.keepNeeded(
+            await folder.dependence(among: list.backups, goneForGood: isForGood),
+            context.checkCancellation
+        )
         return plan
     }
 
-    /// Finds out which deleted backups would go for good.
+    /// Determines the deleted backups that would be removed for good.
     ///
-    /// - Returns: those that have been in the trash for long enough.
+    /// - Returns: the backups that were in the trash for long enough.
     /// - Throws: `RemoteError`.
     public func trashPlan() async throws -> TrashPlan {
         try await folder.trashPlan(before: trashLimit, now: options.now)
@@ -108,10 +131,23 @@ public struct PruneBackups: Sendable {
         options.now - Double(options.keepsTrash.components.seconds)
     }
 
-    /// Whether a removed backup cannot come back.
+    /// Whether a removed backup cannot be brought back.
     private var isForGood: Bool { options.keepsTrash <= .zero }
 
-    private func plan(for backups: [Backup]) -> Plan {
+    /// Returns the backups grouped by origin within the scope, and one group of all others, which always stay.
+    private func groups(of backups: [Backup]) -> [[Backup]] {
+        Dictionary(grouping: backups) { backup -> String? in
+            guard reasonToLeave(backup) == nil else { return nil }
+            return switch options.scope {
+            case .allOrigins: ""
+            case .ownOrigin, .eachOrigin: isOwn(backup) ? "" : backup.origin
+            }
+        }.sorted { ($0.key ?? "") < ($1.key ?? "") }.map(\.value)
+    }
+
+    private func isOwn(_ backup: Backup) -> Bool { folder.origin?.has(backup) ?? false }
+
+    private func plan(for backups: [Backup]) throws -> Plan {
         var plan = Plan()
         let known = backups.filter { reasonToLeave($0) == nil }
         let candidates = known.ordinary
@@ -120,20 +156,21 @@ public struct PruneBackups: Sendable {
             now: options.now,
             timeZone: folder.timeZone
         )
-        let named = zip(candidates.map(\.name), reasons)
+        let named = zip(candidates.map(\.name.exact), reasons)
         let reasonsByName = Dictionary(named, uniquingKeysWith: { first, _ in first })
-        // The only ones that there are may all be safety backups.
-        var newest: [String: String] = [:]
+        // If there are only safety backups, keep the newest of them.
+        var newest: [ExactString: String] = [:]
         if !options.mayRemoveAll {
             newest = reasonsOfNewest(candidates.isEmpty ? known : candidates)
                 .merging(reasonsOfLineages(candidates)) { first, _ in first }
         }
         for backup in backups {
-            var why = reasonsByName[backup.name] ?? []
+            try context.checkCancellation()
+            var why = reasonsByName[backup.name.exact] ?? []
             if let reason = reasonToLeave(backup) { why.append(reason) }
             if backup.isPinned { why.append("pinned") }
             if backup.isSafety, isYoung(backup) { why.append("made by a restore lately") }
-            if why.isEmpty, let reason = newest[backup.name] { why = [reason] }
+            if why.isEmpty, let reason = newest[backup.name.exact] { why = [reason] }
             if why.isEmpty {
                 let reason = backup.isSafety ? "made by a restore long ago" : "no policy keeps it"
                 plan.remove.append(Plan.Item(backup: backup, reasons: [reason]))
@@ -144,30 +181,30 @@ public struct PruneBackups: Sendable {
         return plan
     }
 
-    /// Returns the backups that are kept since they are the newest, by name, with the reason.
-    private func reasonsOfNewest(_ candidates: [Backup]) -> [String: String] {
-        // Clocks differ a little: a backup that another machine has just made stays all the same.
+    /// Returns the backups that are kept because they are the newest, by name, with the reason.
+    private func reasonsOfNewest(_ candidates: [Backup]) -> [ExactString: String] {
+        // Clocks differ a little: keep a backup that another machine has just made.
         // Times are rounded to milliseconds.
         let real = candidates.filter { $0.time ?? .distantFuture < options.now + 0.001 }
         let whole = real.first { !$0.isPartial } ?? candidates.first { !$0.isPartial }
-        var reasons: [String: String] = [:]
-        if let whole { reasons[whole.name] = "newest complete" }
+        var reasons: [ExactString: String] = [:]
+        if let whole { reasons[whole.name.exact] = "newest complete" }
         for newest in [candidates.first, real.first].compactMap(\.self) {
-            reasons[newest.name] = "newest"
+            reasons[newest.name.exact] = "newest"
         }
         return reasons
     }
 
-    /// Returns the newest backup of each lineage, by name, with the reason for which it is kept: another machine
-    /// may be building on it, or on what it needs.
-    private func reasonsOfLineages(_ candidates: [Backup]) -> [String: String] {
+    /// Returns the newest backup of each lineage, by name, with the reason to keep it: another machine may be building
+    /// on it, or on its base backups.
+    private func reasonsOfLineages(_ candidates: [Backup]) -> [ExactString: String] {
         var seen: Set<String> = []
-        var reasons: [String: String] = [:]
+        var reasons: [ExactString: String] = [:]
         for backup in candidates.withoutReplaced {
             guard let lineage = backup.lineage, seen.insert(lineage).inserted else { continue }
-            // Nobody builds on an old one any more.
+            // Nothing is built on such an old backup any more.
             guard let age = backup.age(at: options.now), age <= Self.liveLineage else { continue }
-            reasons[backup.name] = "newest of its lineage"
+            reasons[backup.name.exact] = "newest of its lineage"
         }
         return reasons
     }
@@ -177,8 +214,9 @@ public struct PruneBackups: Sendable {
         return backup.time.map { options.now.timeIntervalSince($0) < age } ?? true
     }
 
-    /// Returns why no policy is asked about a backup; `nil` if one is.
+    /// Returns the reason why the policy does not apply to a backup; `nil` if it applies.
     private func reasonToLeave(_ backup: Backup) -> String? {
+        if let distrust = backup.distrust, !backup.isUnreadable { return distrust }
         if backup.isUnreadable { return "it cannot be read" }
         if let damage = backup.damage { return "damaged: \(damage)" }
         if BackupName.date(of: backup.name, in: folder.timeZone) == nil {
@@ -186,14 +224,23 @@ public struct PruneBackups: Sendable {
         }
         if backup.isForeign { return "not made by grocerydude" }
         if backup.isFromFuture(at: options.now) { return "from the future" }
-        // An archive elsewhere that this machine has neither made nor read.
-        return backup.timeSource == .manifest ? nil : "not known to be made by grocerydude"
+        // The archive is elsewhere, and this machine has neither made nor read it.
+        if backup.timeSource != .manifest { return "not known to be made by grocerydude" }
+        guard options.scope == .ownOrigin, folder.origin?.isOther(than: backup) ?? false else {
+            return nil
+        }
+        return "of another machine or another stores directory"
     }
 
-    /// Returns why nothing may be removed, and that in short; `nil` if it may.
+    /// Returns the reason why nothing may be removed, in full and in short; `nil` if there is none.
     ///
-    /// While the newest backup has much less than before, the data may be in older ones alone.
-    private func refusal(for backups: [Backup]) -> (String, String)? {
+    /// While the newest backup has much less data than before, only older ones may have the lost data.
+    private func refusal(for group: [Backup], among all: [Backup]) -> (String, String)? {
+        // A backup that is unknown here may be the newest of any group.
+        let names = Set(group.map(\.name.exact))
+        let backups = all.filter {
+            names.contains($0.name.exact) || $0.distrust == nil && $0.timeSource != .manifest
+        }
         let real = backups.ordinary.notFromFuture(options.now)
         let unknown = real.first {
             $0.damage == nil && !$0.isForeign
@@ -212,9 +259,9 @@ public struct PruneBackups: Sendable {
         )
     }
 
-    /// Plans and removes, while the folder is locked: nobody on this machine takes away what the plan keeps.
+    /// Plans and removes while the folder is locked, so that no run on this machine deletes what the plan keeps.
     ///
-    /// - Returns: what was done; the failure of one backup is a problem in it.
+    /// - Returns: the outcome; the failure of one backup is a problem in it.
     /// - Throws: `FileError.locked`, `CancellationError`; see `plan()`.
     public func run() async throws -> Outcome {
         try await context.withLock(folder) {
@@ -236,14 +283,15 @@ public struct PruneBackups: Sendable {
         }
     }
 
-    /// Writes beside the archives the damage that only the log knows of, before it may be lost.
+    /// Writes damage that only the log records beside the archives, before the log may be lost.
     private func noteDamage() async throws {
-        for backup in try await folder.list().backups where backup.notedDamage == nil {
-            if let check = backup.checks.damaged { try await folder.note(check, of: backup) }
-        }
+        let backups = try await folder.list().backups.filter { $0.notedDamage == nil }
+        try await folder.note(
+            backups.compactMap { backup in backup.checks.damaged.map { ($0, backup) } }
+        )
     }
 
-    /// Carries the plan out, as long as one of the backups is left that it keeps.
+    /// Carries the plan out, as long as at least one of the kept backups still exists.
     private func carryOut(_ outcome: inout Outcome) async throws {
         let kept = outcome.plan.keep.map(\.backup).filter { reasonToLeave($0) == nil }
         for backup in outcome.plan.remove.map(\.backup).dependantsFirst {
@@ -268,7 +316,7 @@ public struct PruneBackups: Sendable {
         let gone = outcome.removed.filter { $0.trashTime(options.keepsTrash) <= .zero }
         guard !gone.isEmpty else { return }
         do {
-            try await folder.forget(Set(gone.map(\.name)))
+            try await folder.forget(Set(gone.map(\.name.exact)))
         } catch {
             outcome.problems.append(notRemoved(Annotations.subfolder, explain(error)))
         }
@@ -278,7 +326,7 @@ public struct PruneBackups: Sendable {
         Problem(kind: .notRemoved, path: path, reason: reason)
     }
 
-    /// Whether one of the backups is still there: our lock does not keep other machines from deleting them.
+    /// Whether one of the backups still exists: our lock does not keep other machines from deleting them.
     private func isAnyLeft(of backups: [Backup]) async throws -> Bool {
         if options.mayRemoveAll { return true }
         for backup in backups where try await folder.isThere(backup) { return true }
@@ -287,30 +335,32 @@ public struct PruneBackups: Sendable {
 }
 
 extension PruneBackups.Plan {
-    /// Keeps what others need that are kept.
-    fileprivate mutating func keepNeeded(_ dependence: Dependence) {
-        var kept = Set(keep.map(\.backup.name))
-        // Those that need others come first: each that is kept for one may need some itself.
+    /// Keeps the base backups of kept backups.
+    fileprivate mutating func keepNeeded(
+        _ dependence: Dependence,
+        _ checkCancellation: () throws -> Void
+    ) rethrows {
+        var going = Set(remove.map(\.backup.name.exact))
+        // Increments come first: each one that is kept may need base backups itself.
         for backup in remove.map(\.backup).dependantsFirst {
-            let removed = Set(remove.map(\.backup.name))
-            let needing = dependence.dependants(of: backup).first {
-                kept.contains($0.name) || !removed.contains($0.name)
-            }
+            try checkCancellation()
+            let needing = dependence.newestDependant(of: backup) { !going.contains($0.name.exact) }
             guard let needing else { continue }
-            remove.removeAll { $0.backup.name == backup.name }
+            going.remove(backup.name.exact)
             keep.append(Item(backup: backup, reasons: ["needed by '\(needing.displayName)'"]))
-            kept.insert(backup.name)
         }
-        let time = BackupOrder(of: keep.map(\.backup))
-        keep.sort { time.isNewer($0.backup, $1.backup) }
+        remove.removeAll { !going.contains($0.backup.name.exact) }
+        let order = BackupOrder(of: (keep + remove).map(\.backup))
+        keep.sort { order.isNewer($0.backup, $1.backup) }
+        remove.sort { order.isNewer($0.backup, $1.backup) }
     }
 }
 
 extension Backup {
-    /// The facts that a policy looks at.
-    fileprivate func moment(in timeZone: TimeZone) -> RetentionPolicy.Moment? {
+    /// The facts that a policy uses.
+    fileprivate func moment(in timeZone: LocalZone) -> RetentionPolicy.Moment? {
         time.map {
-            let offset = offset ?? timeZone.secondsFromGMT(for: $0)
+            let offset = offset ?? timeZone.offset(at: $0)
             return RetentionPolicy.Moment(date: $0, offset: offset, tags: Set(tags))
         }
     }

@@ -1,8 +1,8 @@
-internal import Backups
+package import Backups
 package import Foundation
 
 extension RetentionPolicy {
-    /// The facts of a backup that the policy looks at.
+    /// The facts of a backup that the policy uses.
     struct Moment: Equatable {
         var date: Date
         /// The backup's seconds east of UTC: its day and hour are those of its own clock.
@@ -10,24 +10,24 @@ extension RetentionPolicy {
         var tags: Set<String> = []
     }
 
-    /// Returns the reasons to keep each of some backups, newest first, by restic's rules (`ApplyPolicy`).
+    /// Returns the reasons to keep each backup, the newest first, by restic's rules (`ApplyPolicy`).
     ///
-    /// The newest backup of a period is the one that is kept of it. While a period has some left to
-    /// keep, the oldest backup of all is kept too, which makes history as long as it can be. Spans
-    /// are counted back from the newest backup, not from now, on the calendar of its clock.
+    /// The newest backup of a period is the one that is kept. While a period may keep more backups, the oldest of all
+    /// is kept too, for the longest possible history. Spans are counted back from the newest backup, not from now, on
+    /// the calendar of its clock.
     ///
     /// - Parameters:
-    ///   - moments: the backups, newest first.
-    ///   - now: spans do not count from a later backup: a clock was wrong.
-    ///   - timeZone: its rules of daylight saving hold if its offset is that of the newest backup.
-    /// - Returns: for each backup its reasons; none for one to be removed.
-    func reasons(for moments: [Moment], now: Date, timeZone: TimeZone) -> [[String]] {
+    ///   - moments: the backups, the newest first.
+    ///   - now: the current time; spans do not count from a later backup, which shows a wrong clock.
+    ///   - timeZone: the time zone; its daylight saving rules apply if its offset is that of the newest backup.
+    /// - Returns: the reasons for each backup; empty for one to be removed.
+    func reasons(for moments: [Moment], now: Date, timeZone: LocalZone) -> [[String]] {
         guard let newest = moments.first(where: { $0.date <= now }) ?? moments.last else {
             return []
         }
         let zone =
-            timeZone.secondsFromGMT(for: newest.date) == newest.offset
-            ? timeZone : TimeZone(secondsFromGMT: newest.offset) ?? timeZone
+            timeZone.offset(at: newest.date) == newest.offset
+            ? timeZone : LocalZone(offset: newest.offset)
         let counted = Period.allCases.map {
             Bucket(period: $0, reason: "\($0) snapshot", left: counts[$0] ?? 0, since: nil)
         }
@@ -58,11 +58,11 @@ extension RetentionPolicy {
         }
     }
 
-    /// One period of the policy, while backups go by.
+    /// The state of one period of the policy during a pass over the backups.
     private struct Bucket {
         let period: Period
         let reason: String
-        /// How many more to keep; -1 for all.
+        /// The number of backups still to keep; -1 for all.
         var left: Int
         let since: Date?
         var last: Int?
@@ -81,15 +81,14 @@ extension RetentionPolicy {
 }
 
 extension RetentionPolicy.Moment {
-    /// Whether it has all of some tags; "" asks for a backup without any.
+    /// Whether the backup has all of some tags; "" matches a backup without tags.
     fileprivate func has(_ wanted: [String]) -> Bool {
         wanted.allSatisfy { $0.isEmpty ? tags.isEmpty : tags.contains($0) }
     }
 
-    /// Returns a number that all moments of one hour, day, … share; `nil` if each is its own.
+    /// Returns a number that is equal for all moments of one hour, day, …; `nil` if each moment counts by itself.
     fileprivate func number(of period: RetentionPolicy.Period) -> Int? {
-        let zone = TimeZone(secondsFromGMT: offset) ?? .gmt
-        let parts = Timestamp.parts(of: date, in: zone)
+        let parts = Timestamp.parts(of: date, in: LocalZone(offset: offset))
         let day = Timestamp.daysSinceEpoch(parts.year, parts.month, parts.day)
         switch period {
         case .last: return nil
@@ -104,10 +103,10 @@ extension RetentionPolicy.Moment {
 }
 
 extension CalendarSpan {
-    /// Returns the moment that is this long before another, at the same time of the day but for the hours.
+    /// Returns the moment that is this span before another, at the same time of day except for the hours.
     ///
-    /// The 31st of a shorter month is in the next one, as in restic.
-    package func before(_ date: Date, in timeZone: TimeZone) -> Date {
+    /// The 31st in a shorter month falls into the next month, as in restic.
+    package func before(_ date: Date, in timeZone: LocalZone) -> Date {
         let parts = Timestamp.parts(of: date, in: timeZone)
         let month = parts.year * 12 + parts.month - 1 - years * 12 - months
         let year = Timestamp.floorDivide(month, 12)
@@ -115,6 +114,6 @@ extension CalendarSpan {
         let day = first + parts.day - 1 - days
         let seconds = day * 86_400 + parts.hour * 3600 + parts.minute * 60 + parts.second
         let local = Date(timeIntervalSince1970: Double(seconds) + Double(parts.millisecond) / 1000)
-        return Timestamp.moment(local, in: timeZone) - Double(hours) * 3600
+        return timeZone.moment(local) - Double(hours) * 3600
     }
 }

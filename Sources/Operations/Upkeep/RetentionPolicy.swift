@@ -1,25 +1,25 @@
 internal import Backups
 
-/// The rules for which backups to keep; restic's words, with restic's meaning
+/// The rules for the backups to keep, with restic's words and meaning
 /// (https://restic.readthedocs.io/en/stable/060_forget.html).
 public struct RetentionPolicy: Sendable, Equatable {
-    /// The periods of which a number of backups is kept, the newest of each.
+    /// The periods for which a number of backups is kept, the newest of each period.
     public enum Period: String, Sendable, CaseIterable {
         case last, hourly, daily, weekly, monthly, yearly
     }
 
-    /// How many to keep of each period; -1 keeps one of every.
+    /// The number of backups to keep of each period; -1 keeps one of every period.
     public var counts: [Period: Int] = [:]
-    /// Keep all that are not older than this before the newest.
+    /// The span before the newest backup in which all backups are kept.
     public var within: CalendarSpan?
-    /// Keep one of each period that is not older than this before the newest.
+    /// The spans before the newest backup in which one backup of each period is kept.
     public var withinPeriods: [Period: CalendarSpan] = [:]
-    /// Keep backups that have all tags of one of these lists.
+    /// The lists of tags; backups that have all tags of one list are kept.
     public var tags: [[String]] = []
 
     public init() {}
 
-    /// Whether it says nothing, and would keep nothing.
+    /// Whether the policy is empty, and would keep nothing.
     public var isEmpty: Bool {
         counts.values.allSatisfy { $0 == 0 } && within == nil && withinPeriods.isEmpty
             && tags.isEmpty
@@ -33,7 +33,7 @@ public struct CalendarSpan: Sendable, Equatable, CustomStringConvertible {
     public var days = 0
     public var hours = 0
 
-    /// Reads `2y5m7d3h`, each part once at most; `nil` for anything else.
+    /// Reads `2y5m7d3h`, with each part at most once; `nil` for anything else.
     public init?(_ text: String) {
         var scanner = TextScanner(text)
         var parts: [WritableKeyPath<CalendarSpan, Int>] = []

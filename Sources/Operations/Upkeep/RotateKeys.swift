@@ -4,30 +4,30 @@ internal import Files
 public import Foundation
 internal import Remotes
 
-/// Encrypts a folder's encrypted backups anew, for the recipients of today.
+/// Encrypts a folder's encrypted backups again, for the current recipients.
 ///
 ///     fetch → verify → encrypt → upload under a number → the old one to the trash → its name
 ///
-/// At every moment one of both is in the list. A run that was killed goes on where it stopped: what the keys at
-/// hand do not open is passed over, and so is what was encrypted anew already.
+/// At any moment, one of the two is in the list. After a killed run, the next one continues: it skips backups that the
+/// available keys do not open, and backups that are already encrypted again.
 public struct RotateKeys: Sendable {
-    /// What became of one backup.
+    /// The result for one backup.
     public struct Item: Sendable {
         public var backup: Backup
-        /// The backup that has its name now; `nil` if it was left as it was.
+        /// The backup that has its name now; `nil` if the backup was left as it was.
         public var rotated: Backup?
-        /// Why it was left.
+        /// The reason why it was left.
         public var failure: (any Error)?
     }
 
-    /// The result of all.
+    /// The result for all backups.
     public struct Outcome: Sendable {
         public var items: [Item] = []
         public var problems: [Problem] = []
 
-        /// Why nothing was encrypted anew, if the keys at hand open no backup.
+        /// The error if nothing was encrypted again because the available keys open no backup.
         ///
-        /// They may be those of before a rotation that is done. Who takes a wrong key for that has not rotated.
+        /// They may be the old keys after a completed rotation. But if they are simply wrong, no rotation was done.
         public var missingKey: (any Error)? {
             let failures = items.compactMap { $0.failure as? AgeError }
             return failures.count == items.count && failures.allSatisfy(\.isOfKeys)
@@ -38,20 +38,20 @@ public struct RotateKeys: Sendable {
     private let folder: BackupFolder
     private let context: OperationContext
 
-    /// Names the folder.
+    /// Creates a rotation of a folder's keys.
     ///
     /// - Parameters:
     ///   - folder: the backups' folder, with the keys.
-    ///   - context: the world around it.
+    ///   - context: the context of the operation.
     public init(in folder: BackupFolder, context: OperationContext) {
         self.folder = folder
         self.context = context
     }
 
-    /// Encrypts all backups anew that the keys at hand open, the oldest first.
+    /// Encrypts all backups again that the available keys open, the oldest first.
     ///
-    /// - Parameter date: now.
-    /// - Returns: what became of each encrypted one.
+    /// - Parameter date: the current time.
+    /// - Returns: the result for each encrypted backup.
     /// - Throws: `AgeError` if there is no recipient; `RemoteError`, `FileError`, `CancellationError`.
     public func run(at date: Date) async throws -> Outcome {
         guard let recipients = try folder.keys.recipients() else {
@@ -61,10 +61,10 @@ public struct RotateKeys: Sendable {
             try context.removeLeftovers(of: folder)
             await context.removeRemoteLeftovers(of: folder)
             var outcome = Outcome()
-            // Those that a run before this one made, and that have another one's name by now.
-            var renamed: Set<String> = []
+            // The backups of an earlier, killed run that now have the names of the backups they replaced.
+            var renamed: Set<ExactString> = []
             for backup in try await folder.list().backups.reversed()
-            where backup.isEncrypted && !renamed.contains(backup.name) {
+            where backup.isEncrypted && !renamed.contains(backup.name.exact) {
                 try context.checkCancellation()
                 var item = Item(backup: backup)
                 do {
@@ -74,7 +74,7 @@ public struct RotateKeys: Sendable {
                         by: received.backup,
                         at: date
                     )
-                    renamed.insert(received.backup.name)
+                    renamed.insert(received.backup.name.exact)
                     item.rotated = new
                     outcome.problems += received.problems + problems
                 } catch let error as CancellationError {
@@ -89,13 +89,13 @@ public struct RotateKeys: Sendable {
         }
     }
 
-    /// Puts a backup into the folder once more, for the recipients.
+    /// Adds a backup to the folder again, encrypted for the recipients.
     private func receive(
         _ backup: Backup,
         for recipients: [Recipient],
         _ date: Date
     ) async throws -> ReceiveArchive.Outcome {
-        // Told by the beginning; a whole archive is not fetched for it.
+        // The archive's beginning suffices for this check, so do not fetch all of it.
         try await folder.checkKey(of: backup)
         let receive = ReceiveArchive(
             folder: folder,
@@ -113,14 +113,14 @@ public struct RotateKeys: Sendable {
         }
     }
 
-    /// Returns the new backup, under a name of its own; a killed run may have made it already.
+    /// Returns the new backup, under its own name; a killed run may already have made it.
     private func renewed(
         _ backup: Backup,
         _ parcel: ReceiveArchive.Parcel,
         for recipients: [Recipient],
         _ receive: ReceiveArchive
     ) async throws -> ReceiveArchive.Outcome {
-        let others = try await folder.list().backups.filter { $0.name != backup.name }
+        let others = try await folder.list().backups.filter { $0.name.exact != backup.name.exact }
         var known = backup
         if let archived = parcel.archived {
             known = try folder.backup(backup.file, of: archived)

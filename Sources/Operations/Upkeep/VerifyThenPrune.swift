@@ -1,9 +1,9 @@
 public import Backups
 public import Foundation
 
-/// Removes older backups once the newest is known to be whole.
+/// Removes older backups once the newest one is verified.
 public struct VerifyThenPrune: Sendable {
-    /// The end that it came to.
+    /// The result.
     public enum Outcome: Sendable {
         /// The backup is damaged, and nothing was removed.
         case damaged(String)
@@ -18,11 +18,11 @@ public struct VerifyThenPrune: Sendable {
         self.prune = prune
     }
 
-    /// Verifies a backup, and prunes if it is whole.
+    /// Verifies a backup, and prunes if it is intact.
     ///
-    /// One that is encrypted, and that no key opens, is good if all of it is there: it was computed and written a
-    /// moment ago, and whoever makes backups need not be able to read them.
-    /// - Returns: the damage, or what was removed.
+    /// An encrypted backup that no key opens counts as intact if all its bytes are there. It was written a moment ago,
+    /// and a machine that makes backups need not be able to read them.
+    /// - Returns: the damage, or the result of the prune.
     /// - Throws: an error that keeps the backup from being checked; see `PruneBackups.run()`.
     public func run(_ backup: Backup, at date: Date) async throws -> Outcome {
         let result = try await check.run(backup, at: date)

@@ -3,16 +3,16 @@ internal import Backups
 internal import Files
 internal import History
 
-// Entries go into the archive, or to who knows what earlier backups have of them.
+// Entries go to the archive, or to the change writer, which knows the base backups.
 extension BackupWriter {
-    /// Returns whether a path is one that the archive has for itself.
+    /// Returns whether the archive reserves a path for itself.
     ///
-    /// In a lineage, all below their directory is: what stands there was left by somebody who unpacked an
-    /// archive by hand, and who does so with this one would stumble over it.
+    /// In a lineage, this includes everything below the reserved directory. Files there remain from an archive that was
+    /// unpacked by hand, and would get in the way when this archive is unpacked by hand.
     func isReserved(_ path: RelativePath) -> Bool {
-        // The path comes first: to take it apart takes longer.
+        // Check the path first: splitting it into components takes longer.
         guard path.bytes.starts(with: Manifest.reserved.bytes) else { return false }
-        return path == Manifest.path
+        return path == Manifest.path || path == Manifest.signature
             || changes != nil && path.components.first == Manifest.reserved.name
     }
 
@@ -28,14 +28,14 @@ extension BackupWriter {
     /// Adds a file; see `ChangeWriter.addFile`.
     ///
     /// - Parameters:
-    ///   - attributes: those to write.
-    ///   - size: bytes.
-    ///   - identity: how it stood on the disk; only asked for if earlier backups count.
-    ///   - isSnapshot: whether it reads the same however often it is read.
-    ///   - isStill: whether the file has not changed.
-    ///   - read: fills the buffer from an offset on, and returns how many bytes there were.
-    /// - Returns: `false` if it ended early or was not still.
-    /// - Throws: the error of `isStill` or `read`; see `ChangeWriter.addFile`.
+    ///   - attributes: the attributes to write.
+    ///   - size: the size in bytes.
+    ///   - identity: the file's disk state; evaluated only in a lineage.
+    ///   - isSnapshot: whether every read returns the same bytes.
+    ///   - isStill: returns whether the file has not changed.
+    ///   - read: fills the buffer from an offset on, and returns the number of bytes.
+    /// - Returns: `false` if the file ended early or changed.
+    /// - Throws: errors of `isStill` and `read`; see `ChangeWriter.addFile`.
     func addContent(
         of attributes: EntryAttributes,
         size: Int64,
@@ -57,7 +57,7 @@ extension BackupWriter {
         )
     }
 
-    /// Adds a file without opening it, if it stands as earlier backups know it; see `ChangeWriter.addUnread`.
+    /// Adds a file without opening it, if its disk state is the recorded one; see `ChangeWriter.addUnread`.
     func addUnread(_ file: WalkedFile) throws -> Bool {
         guard let changes else { return false }
         return try changes.addUnread(
@@ -67,17 +67,17 @@ extension BackupWriter {
         )
     }
 
-    /// Returns how a file that is no store stands on the disk.
+    /// Returns the disk state of a file that is no store.
     ///
-    /// The last try may save a store that was just made as a file, and SQLite's files beside one that is damaged are
-    /// saved as files: none of them is to be taken for a file that is no store.
-    /// - Returns: `nil` if that tells nothing of its content.
+    /// The last try may save a new store as a file, and SQLite's files beside a damaged store are saved as files. None
+    /// of these may be recorded as a file that is no store.
+    /// - Returns: the state; `nil` if it proves nothing about the content.
     func identity(of file: WalkedFile, _ info: FileInfo) -> String? {
         guard !isLastTry, !storeFiles.contains(file.path) else { return nil }
-        return info.standing(at: plan.options.date)
+        return info.standing(at: plan.options.date, settledFor: FileInfo.writeback)
     }
 
-    /// Returns what the archive tells of a file besides its content.
+    /// Returns the attributes of a file for the archive.
     func attributes(
         _ path: RelativePath,
         _ kind: EntryAttributes.Kind,

@@ -3,26 +3,26 @@ internal import Backups
 internal import Files
 internal import History
 
-/// The knowledge that earlier backups have of a path, and the entry that follows from it.
+/// The records of earlier backups about a path, and the new entry derived from them.
 extension ChangeWriter {
-    /// The backups' knowledge of a path.
+    /// The record of earlier backups about a path.
     struct Known {
-        /// The number of its row, also if the last backup had nothing there.
+        /// The id of its row, even if the last backup had nothing there.
         var id: Int64?
-        /// What the last backup had there, if it was of the same kind.
+        /// The entry of the last backup, if it had the same kind.
         var entry: BackupState.Entry?
         /// The number of the first backup that had anything there.
         var first: Int?
     }
 
-    /// Returns what is known of a path.
+    /// Returns the record about a path.
     func known(_ attributes: EntryAttributes) throws -> Known {
         guard let (id, entry) = try state.entry(attributes.path.bytes) else { return Known() }
         let wasDirectory = entry.attributes.hasPrefix(EntryAttributes.Kind.directory.rawValue)
         let isDirectory = attributes.kind == .directory
         if plan.isIncrement, wasDirectory != isDirectory, !entry.attributes.isEmpty {
-            // Tools that unzip one archive over another cannot follow that, nor in one that is built later
-            // on what was before, whenever the old one went.
+            // Tools that unzip one archive over another cannot do that. A later increment has the same trouble if its
+            // base has the old entry, whenever that was removed.
             throw FullNeeded(reason: "'\(attributes.path)' was a directory, or is one now")
         }
         let isSame = entry.gone == nil && entry.attributes.hasPrefix(attributes.kind.rawValue)
@@ -73,7 +73,7 @@ extension ChangeWriter {
 }
 
 extension BackupState.Entry {
-    /// Returns the SHA-256 of a segment; `nil` if it had fewer.
+    /// Returns the SHA-256 of a segment; `nil` if the file had fewer segments.
     func digest(ofSegment index: Int) -> Digest? {
         guard 32 * (index + 1) <= digests.count else { return nil }
         return digests[(32 * index)..<(32 * (index + 1))].withUnsafeBytes { Digest(bytes: $0) }

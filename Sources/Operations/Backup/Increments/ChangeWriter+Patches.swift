@@ -3,9 +3,9 @@ internal import Backups
 internal import Files
 internal import History
 
-// Files of which only the sectors are written that the base has not.
+// Files for which only the sectors that differ from the base are written.
 extension ChangeWriter {
-    /// Merges the hashes of a segment with those of the last backup, and returns what comes of it.
+    /// Merges the hashes of a segment with those of the last backup, and returns the result.
     func keep(
         _ scanned: SegmentScanner.Scanned,
         of path: RelativePath,
@@ -30,7 +30,7 @@ extension ChangeWriter {
         }
         let isOther = old?.digest(ofSegment: scanned.index) != scanned.digest
         merged.digested = isOther ? plan.number : known?.digested ?? plan.number
-        // A file that did not hold still is read once more.
+        // A file that keeps changing is read again.
         let isFirst = known.map { $0.digested < plan.number } ?? false
         if isFirst, isOther != isAnyNew, hashes.count == scanned.sectors.count {
             warn("two hashes of '\(path)' contradict each other: 1 MiB of it is saved once more")
@@ -41,31 +41,32 @@ extension ChangeWriter {
         return merged
     }
 
-    /// A file's ranges that are not as the base has them.
+    /// The ranges of a file that differ from the base.
     struct Changes {
         private(set) var ranges: [Range<Int64>] = []
         private(set) var segments: [FilePatch.ChangedSegment] = []
         private var bytes: Int64 = 0
         private let base: Int
         private let size: Int64
-        private let sectorSize: Int
+        private let hasher: SectorHasher
 
-        /// None yet.
+        /// Creates an empty set of changes.
         ///
         /// - Parameters:
-        ///   - base: the number of the backup that has all the rest.
-        ///   - size: bytes of the file.
-        ///   - sectorSize: bytes of a sector.
-        init(since base: Int, size: Int64, sectorSize: Int) {
-            (self.base, self.size, self.sectorSize) = (base, size, sectorSize)
+        ///   - base: the number of the backup that has all other ranges.
+        ///   - size: the size of the file in bytes.
+        ///   - hasher: the hasher of its sectors.
+        init(since base: Int, size: Int64, _ hasher: SectorHasher) {
+            (self.base, self.size, self.hasher) = (base, size, hasher)
         }
 
-        /// Adds those of the next segment.
+        /// Adds the changed ranges of the next segment.
         ///
-        /// - Returns: `false` if the whole file is as good as all of them.
+        /// - Returns: `false` if the changes are so many that the whole file can be written instead.
         mutating func add(_ sectors: BackupState.Sectors, of index: Int, _ digest: Digest) -> Bool {
             if sectors.digested > base { segments.append(.init(index: index, digest: digest)) }
             let start = Int64(index) * Int64(Segment.size)
+            let sectorSize = hasher.sectorSize(ofHashes: sectors.versions.count)
             for (sector, version) in sectors.versions.enumerated() where Int(version) > base {
                 let low = start + Int64(sector * sectorSize)
                 let high = min(low + Int64(sectorSize), size)
@@ -80,16 +81,16 @@ extension ChangeWriter {
         }
     }
 
-    /// Returns what is different from the base; `nil` if the whole file is as good.
+    /// Returns the differences from the base; `nil` if the whole file can be written instead.
     ///
-    /// The state tells it of a file that was not scanned just now.
+    /// For a file that was not just scanned, the recorded state provides them.
     func changes(
         of entry: BackupState.Entry,
         id: Int64,
         in scanned: ScannedFile?
     ) throws -> Changes? {
         if let scanned { return scanned.changes }
-        var changes = Changes(since: plan.base, size: entry.size, sectorSize: entry.sectorSize)
+        var changes = Changes(since: plan.base, size: entry.size, plan.hasher(entry.sectorSize))
         for (index, digest) in entry.segmentDigests.enumerated() {
             guard let sectors = try state.sectors(of: id, segment: index),
                 changes.add(sectors, of: index, digest)
@@ -98,10 +99,43 @@ extension ChangeWriter {
         return changes
     }
 
+    /// Adds the part of a file that restores it from the base's content.
+    ///
+    /// - Returns: `false` if the file ended early or changed, or if its bytes differ from the hashed ones: through a
+    ///   memory map, it may change without its times.
+    func addContent(
+        of file: UnreadFile,
+        _ entry: BackupState.Entry,
+        id: Int64?,
+        in scanned: ScannedFile?,
+        isStill: () throws -> Bool,
+        read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
+    ) throws -> Bool {
+        let attributes = file.attributes
+        if entry.sectorSize > 0, entry.born <= plan.base, let id,
+            let changes = try changes(of: entry, id: id, in: scanned)
+        {
+            let isGood = try add(
+                changes,
+                of: attributes,
+                entry,
+                id: id,
+                isStill: isStill,
+                read: read
+            )
+            // If a just hashed file has changed again, write it whole: then the written bytes count.
+            if isGood || scanned == nil { return isGood }
+        }
+        pending[attributes.path] = Pending(id: id, entry: entry)
+        return try addWhole(attributes, size: file.size, isStill: isStill, read: read)
+    }
+
     /// Adds the patch of a file.
     ///
-    /// - Returns: `false` if the file ended early or was not still; then nothing is added.
-    func add(
+    /// Its bytes must match their hashes, because the rest of the file is known by its hashes.
+    ///
+    /// - Returns: `false` if the file ended early, changed, or has other bytes than before; then nothing is added.
+    private func add(
         _ changes: Changes,
         of attributes: EntryAttributes,
         _ entry: BackupState.Entry,
@@ -117,10 +151,11 @@ extension ChangeWriter {
         } else {
             var patched = attributes
             patched.path = manifest.expectPatch(of: record)
+            let accepts = try hashedBytes(of: entry, id: id)
             let isGood = try archive?.add(patched, size: layout.size, isStill: isStill) {
                 buffer,
                 _ in
-                try layout.read(into: buffer, from: read)
+                try layout.read(into: buffer, from: read, accepting: accepts)
             }
             guard isGood == true else {
                 manifest.dropPatch(of: record)
@@ -129,5 +164,21 @@ extension ChangeWriter {
         }
         try keep(entry, of: attributes, id: id)
         return true
+    }
+
+    /// Returns a function that says whether bytes at an offset of a file match the recorded hashes.
+    private func hashedBytes(
+        of entry: BackupState.Entry,
+        id: Int64
+    ) throws -> (UnsafeRawBufferPointer, Int64) throws -> Bool {
+        let hasher = plan.hasher(entry.sectorSize)
+        var known: (segment: Int, hashes: [UInt64]) = (-1, [])
+        return { [state] bytes, offset in
+            let segment = Int(offset / Int64(Segment.size))
+            if segment != known.segment {
+                known = (segment, try state.sectors(of: id, segment: segment)?.hashes ?? [])
+            }
+            return hasher.accepts(bytes, at: Int(offset % Int64(Segment.size)), known.hashes)
+        }
     }
 }

@@ -5,17 +5,17 @@ internal import Foundation
 internal import History
 internal import Stores
 
-/// Writes what is different from an earlier backup, and keeps what the next one has to know.
+/// A writer of the differences from an earlier backup; it also records the state for the next backup.
 ///
-/// Everything that goes into the backup is told to it, changed or not: only so does it know what is gone, and
-/// the digest of the whole. A file whose times stand as they did is not read; any other is hashed, and
-/// written only if it is not as it was.
+/// It must get every entry of the backup, changed or not: only then can it determine the removed entries, and the
+/// digest of the whole state. It does not read a file whose times are unchanged. It hashes any other file, and writes
+/// it only if its content has changed.
 final class ChangeWriter {
-    /// Bytes of the least store whose sectors are kept.
+    /// The least size of a store whose sectors are recorded, in bytes.
     private static let leastSectored: Int64 = 128 << 10
-    /// The same of another file, which cannot be held still: most are written anew as a whole.
+    /// The same for another file, which is not a snapshot: most of these are rewritten as a whole.
     private static let leastSectoredFile: Int64 = 8 << 20
-    /// The most records of an increment: a reader has them in memory.
+    /// The greatest number of records in an increment: a reader keeps them in memory.
     private static let recordsLimit = 100_000
 
     let plan: LineagePlan
@@ -24,22 +24,22 @@ final class ChangeWriter {
     let manifest: ManifestWriter
     private let scanner: SegmentScanner
     private let rereads: Bool
-    /// A file that is being written in whole.
-    private struct Pending {
-        /// The number of its row; `nil` for a new one.
+    /// A file that is being written as a whole.
+    struct Pending {
+        /// The id of its row; `nil` for a new file.
         var id: Int64?
-        /// What is to be kept of it.
+        /// The entry to record.
         var entry: BackupState.Entry
-        /// Whether it was hashed before; else its content is known once it is in the archive.
+        /// Whether it was hashed before; if not, its content is known once it is in the archive.
         var isScanned = true
     }
 
-    private var pending: [RelativePath: Pending] = [:]
+    var pending: [RelativePath: Pending] = [:]
     private var seen: Set<Int64> = []
     private(set) var tally = BackupTally()
     private var records = 0
     private var writtenBytes: Int64 = 0
-    /// Told of a store whose hashes contradict each other.
+    /// The receiver of a warning about contradicting hashes.
     let warn: (String) -> Void
 
     init(
@@ -58,7 +58,7 @@ final class ChangeWriter {
         scanner = SegmentScanner(threads: threads)
     }
 
-    /// Has entries go into an archive, which calls `take` with each that it has.
+    /// Directs entries to an archive, which calls `take` for each written entry.
     func begin(_ archive: ArchiveWriter) { self.archive = archive }
 
     /// Ends the threads.
@@ -90,13 +90,13 @@ final class ChangeWriter {
         }
     }
 
-    /// Adds a file without reading it, if it stands as it did when it was read, and the base has its content.
+    /// Adds a file without reading it, if its disk state is unchanged since it was read, and the base has its content.
     ///
     /// - Parameters:
-    ///   - attributes: those to write.
-    ///   - size: bytes.
-    ///   - identity: how it stands on the disk; `nil` if that tells nothing of its content.
-    /// - Returns: `false` if it has to be read.
+    ///   - attributes: the attributes to write.
+    ///   - size: the size in bytes.
+    ///   - identity: the disk state; `nil` if it proves nothing about the content.
+    /// - Returns: `false` if the file must be read.
     /// - Throws: `FullNeeded`, `HistoryError`.
     func addUnread(_ attributes: EntryAttributes, size: Int64, identity: String?) throws -> Bool {
         guard !rereads, let identity else { return false }
@@ -115,14 +115,14 @@ final class ChangeWriter {
     /// Adds a file.
     ///
     /// - Parameters:
-    ///   - attributes: those to write.
-    ///   - size: bytes.
-    ///   - identity: how it stood on the disk before it was read; `nil` if that tells nothing of its content.
-    ///   - isSnapshot: whether it reads the same however often it is read.
-    ///   - isStill: whether the file has not changed.
-    ///   - read: fills the buffer from an offset on, and returns how many bytes there were.
-    /// - Returns: `false` if it ended early or was not still.
-    /// - Throws: `FullNeeded`, `HistoryError`; the error of `isStill` or `read`.
+    ///   - attributes: the attributes to write.
+    ///   - size: the size in bytes.
+    ///   - identity: the disk state before the file was read; `nil` if it proves nothing about the content.
+    ///   - isSnapshot: whether every read returns the same bytes.
+    ///   - isStill: returns whether the file has not changed.
+    ///   - read: fills the buffer from an offset on, and returns the number of bytes.
+    /// - Returns: `false` if the file ended early or changed.
+    /// - Throws: `FullNeeded`, `HistoryError`; errors of `isStill` and `read`.
     func addFile(
         _ attributes: EntryAttributes,
         size: Int64,
@@ -136,51 +136,42 @@ final class ChangeWriter {
             return try addWhole(attributes, size: size, isStill: isStill, read: read)
         }
         let old = known.entry
-        var entry: BackupState.Entry
-        var scanned: ScannedFile?
-        if !rereads, let old, let identity, old.identity == identity, old.size == size {
-            // Its times stand as they did when it was read.
-            entry = old
-            Self.touch(&entry, attributes, number: plan.number)
-        } else {
-            let file = UnreadFile(attributes: attributes, size: size, isSnapshot: isSnapshot)
-            scanned = try scan(file, &known, isStill: isStill, read: read)
-            guard let scanned else { return false }
-            entry = scanned.entry
-            entry.identity = identity
-        }
-        let id = known.id
-        var isGood = true
-        // What is read again has to be what was hashed: no later change of it may stay unseen.
-        let mayPatch = isSnapshot || identity != nil
-        try write(entry, attributes, id: id, after: old) {
-            if mayPatch, entry.sectorSize > 0, entry.born <= plan.base, let id,
-                let changes = try changes(of: entry, id: id, in: scanned)
-            {
-                isGood = try add(
-                    changes,
-                    of: attributes,
+        let file = UnreadFile(attributes: attributes, size: size, isSnapshot: isSnapshot)
+        func add(_ entry: BackupState.Entry, _ scanned: ScannedFile? = nil) throws -> Bool {
+            var isGood = true
+            try write(entry, attributes, id: known.id, after: old) {
+                isGood = try addContent(
+                    of: file,
                     entry,
-                    id: id,
+                    id: known.id,
+                    in: scanned,
                     isStill: isStill,
                     read: read
                 )
-            } else {
-                pending[attributes.path] = Pending(id: id, entry: entry)
-                isGood = try addWhole(attributes, size: size, isStill: isStill, read: read)
             }
+            return isGood
         }
-        return isGood
+        if !rereads, var entry = old, let identity, entry.identity == identity, entry.size == size {
+            // Its times are unchanged since it was read.
+            Self.touch(&entry, attributes, number: plan.number)
+            if try add(entry) { return true }
+        }
+        guard var scanned = try scan(file, &known, isStill: isStill, read: read) else {
+            return false
+        }
+        scanned.entry.identity = identity
+        return try add(scanned.entry, scanned)
     }
 
-    /// Expects a file that goes into the archive whole, and is not hashed before: the backups know nothing of it, and
-    /// its sectors are not kept.
+    /// Prepares for a file that is written whole without being hashed before.
+    ///
+    /// The backups have no record of it, and its sectors are not recorded.
     ///
     /// - Parameters:
-    ///   - attributes: those to write.
-    ///   - size: bytes.
-    ///   - identity: how it stood on the disk before it was read; `nil` if that tells nothing of its content.
-    /// - Returns: `false` if it has to be looked at.
+    ///   - attributes: the attributes to write.
+    ///   - size: the size in bytes.
+    ///   - identity: the disk state before the file was read; `nil` if it proves nothing about the content.
+    /// - Returns: `false` if the file must be examined.
     /// - Throws: `FullNeeded`, `HistoryError`.
     func expectWhole(
         _ attributes: EntryAttributes,
@@ -205,8 +196,8 @@ final class ChangeWriter {
         return true
     }
 
-    /// Adds a file whole, which is expected.
-    private func addWhole(
+    /// Adds an expected file as a whole.
+    func addWhole(
         _ attributes: EntryAttributes,
         size: Int64,
         isStill: () throws -> Bool,
@@ -217,28 +208,28 @@ final class ChangeWriter {
         return isGood
     }
 
-    /// Returns the bytes of the sectors whose hashes are kept; 0 if none are.
+    /// Returns the size of the recorded sectors in bytes; 0 if none are recorded.
     private static func sectorSize(_ size: Int64, _ isSnapshot: Bool) -> Int {
         size >= (isSnapshot ? leastSectored : leastSectoredFile)
             ? SectorHasher.sectorSize(forSize: size) : 0
     }
 
-    private struct UnreadFile {
+    struct UnreadFile {
         var attributes: EntryAttributes
         var size: Int64
         var isSnapshot: Bool
     }
 
     struct ScannedFile {
-        /// What is to be kept of it.
+        /// The entry to record.
         var entry: BackupState.Entry
-        /// What is different from the base; `nil` if the whole file is as good.
+        /// The differences from the base; `nil` if the whole file can be written instead.
         var changes: Changes?
     }
 
-    /// Hashes a file, and keeps the hashes of its sectors if it is large.
+    /// Hashes a file, and records the hashes of its sectors if it is large.
     ///
-    /// - Returns: `nil` if it was not still.
+    /// - Returns: the result; `nil` if the file changed.
     private func scan(
         _ file: UnreadFile,
         _ known: inout Known,
@@ -248,7 +239,7 @@ final class ChangeWriter {
         let (attributes, size, old) = (file.attributes, file.size, known.entry)
         let sectorSize = Self.sectorSize(size, file.isSnapshot)
         if known.id == nil, sectorSize > 0 {
-            // Its segments are kept under its number.
+            // Its segments are recorded under its id.
             known.id = try state.put(
                 BackupState.Entry(
                     attributes: "",
@@ -269,7 +260,7 @@ final class ChangeWriter {
         let id = known.id
         var digests: [Digest] = []
         var changes =
-            sectorSize > 0 ? Changes(since: plan.base, size: size, sectorSize: sectorSize) : nil
+            sectorSize > 0 ? Changes(since: plan.base, size: size, plan.hasher(sectorSize)) : nil
         let isWhole = try scanner.scan(
             size: size,
             hasher: sectorSize > 0 ? plan.hasher(sectorSize) : nil,
@@ -293,7 +284,7 @@ final class ChangeWriter {
         return ScannedFile(entry: entry, changes: changes)
     }
 
-    /// Writes as much of a file as is not in the base; nothing if all is.
+    /// Writes the part of a file that the base lacks; nothing if the base has all of it.
     private func write(
         _ entry: BackupState.Entry,
         _ attributes: EntryAttributes,
@@ -309,9 +300,9 @@ final class ChangeWriter {
         try keep(entry, of: attributes, id: id, after: old)
     }
 
-    /// Takes an entry that is in the archive by now.
+    /// Takes an entry that was written to the archive.
     ///
-    /// What was written is what counts: a file that never holds still may have been scanned otherwise.
+    /// The written bytes count: a file that keeps changing may have had other bytes during the scan.
     func take(_ written: WrittenEntry) throws {
         try count(written.compressedSize)
         guard let expected = pending.removeValue(forKey: written.attributes.path) else { return }
@@ -332,7 +323,7 @@ final class ChangeWriter {
         try keep(entry, of: written.attributes, id: id)
     }
 
-    /// Keeps an entry for the next backup, unless that is as it was, and adds it to the whole.
+    /// Records an entry for the next backup, unless it is unchanged, and adds it to the digest of the whole state.
     func keep(
         _ entry: BackupState.Entry,
         of attributes: EntryAttributes,
@@ -349,7 +340,7 @@ final class ChangeWriter {
 
     // MARK: - The end
 
-    /// Tells what is gone, and adds what helps to restore without this program.
+    /// Writes the removed entries, and adds files that help to restore without this program.
     ///
     /// - Throws: `FullNeeded`, `HistoryError`, `FileError`.
     func finish() throws {
@@ -362,9 +353,9 @@ final class ChangeWriter {
                 gone.append((id, path, entry))
             }
             let relative = try RelativePath(validating: path)
-            // The base may have had one before the last.
+            // The base may have a file that the last backup no longer had.
             guard let end = entry.gone, end > plan.base, entry.first <= plan.base else { return }
-            // What removes it by hand stands there itself.
+            // The helper that removes files by hand is in this directory itself.
             if relative.components.first == Manifest.reserved.name {
                 throw FullNeeded(reason: "'\(relative)' is left out of it")
             }
@@ -393,4 +384,9 @@ final class ChangeWriter {
         guard records <= Self.recordsLimit else { throw FullNeeded(reason: "much has changed") }
         guard writtenBytes <= plan.sizeLimit else { throw FullNeeded(reason: "much has changed") }
     }
+}
+
+/// The reason why a full backup is made instead of an increment.
+struct FullNeeded: Error {
+    var reason: String
 }

@@ -3,12 +3,12 @@ internal import Files
 internal import History
 internal import Remotes
 
-// A backup that is built on others, or that others may be built on.
+// Backups in a lineage: built on others, or possible bases of others.
 extension CreateBackup {
-    /// Opens what the last backups held.
+    /// Opens the recorded state of the last backups.
     ///
-    /// - Returns: `nil` if nobody asked for increments, or if nothing can be known or kept: then the backup
-    ///   stands alone.
+    /// - Returns: the lineage; `nil` if increments are off, or if the state cannot be read or written: the backup is
+    ///   then independent.
     func openLineage() throws -> Lineage? {
         guard let increments = options.increments, refusal == nil else { return nil }
         do {
@@ -21,7 +21,7 @@ extension CreateBackup {
 
     /// Chooses the place of the next backup; see `Lineage.begin`.
     ///
-    /// - Returns: `nil` if it stands alone.
+    /// - Returns: the place; `nil` for an independent backup.
     /// - Throws: `HistoryError`.
     func begin(
         _ lineage: inout Lineage?,
@@ -40,7 +40,7 @@ extension CreateBackup {
         }
     }
 
-    /// Goes on without a lineage, as nothing can be kept in it: the backup stands alone.
+    /// Continues without a lineage, because its state cannot be written: the backup is independent.
     func leave(_ lineage: inout Lineage?, since error: any Error) {
         context.warn(Self.standsAlone(since: error))
         lineage?.state.close()
@@ -51,12 +51,12 @@ extension CreateBackup {
         "a whole backup is made, and none is built on it: \(explain(error))"
     }
 
-    /// Whether an error says that what is kept for the next backup cannot be read or written.
+    /// Whether an error means that the recorded state cannot be read or written.
     static func isOfState(_ error: any Error) -> Bool {
         if case HistoryError.unreadable = error { true } else { false }
     }
 
-    /// Returns the reason for which an increment was given up that a whole backup may be made for.
+    /// Returns the reason to make a full backup instead of an increment; `nil` if the error is no such reason.
     static func reasonForFull(_ error: any Error) -> String? {
         switch error {
         case let needed as FullNeeded: needed.reason
@@ -65,24 +65,27 @@ extension CreateBackup {
         }
     }
 
-    /// Throws `FullNeeded` if a backup that this one is built on has gone meanwhile.
+    /// Throws `FullNeeded` if a base backup of this one has disappeared meanwhile.
     func refuseWithoutNeeds(of place: LineagePlan?) async throws {
         guard let place, place.isIncrement else { return }
         let files = try await folder.remote.list()
         for need in place.needs
-        where !files.contains(where: { $0.name == need.name && $0.size == need.size }) {
+        where !files.contains(where: { $0.name.exact == need.name.exact && $0.size == need.size }) {
             throw FullNeeded(reason: "'\(BackupName.display(need.name))' has gone meanwhile")
         }
     }
 
-    /// Reads the whole backup that a first increment is built on, unless somebody has: all that come after need it.
+    /// Reads the full backup before the first increment is built on it, unless it was already read: all later
+    /// increments need it.
     ///
-    /// An archive that is not on this machine was compared by its hash as it was uploaded, if the remote has hashes.
+    /// An archive on another machine was compared by its hash during the upload, if the remote supports hashes.
     /// - Throws: `FullNeeded` if it is damaged; `CancellationError`.
     func verifyBase(of place: LineagePlan?, among backups: [Backup]) async throws {
         guard let place, place.needs.count == 1, let need = place.needs.first,
             !backups.contains(where: { $0.isIncrement && $0.lineage == place.lineage }),
-            let whole = backups.first(where: { $0.name == need.name && $0.size == need.size }),
+            let whole = backups.first(where: {
+                $0.name.exact == need.name.exact && $0.size == need.size
+            }),
             whole.file.location != nil, whole.checks.deepest.map({ $0.depth < .data }) ?? true
         else { return }
         do {
@@ -99,7 +102,7 @@ extension CreateBackup {
         }
     }
 
-    /// Keeps what was learnt of a backup that has its name; if that fails, none is built on it.
+    /// Records the state of a backup that has its name; if that fails, no backup is built on it.
     func keep(_ backup: Backup, _ written: WrittenArchive, in lineage: Lineage?) {
         guard let lineage, let place = written.place else { return }
         do {

@@ -3,25 +3,25 @@ internal import Foundation
 internal import History
 internal import Stores
 
-/// What earlier backups found in the stores that stand as they did then: their rows are not counted again.
+/// The reports of earlier backups about stores with unchanged disk state: their rows are not counted again.
 struct KnownReports {
-    /// What is kept of a look into a store that found nothing to remark.
+    /// The recorded report about a store without findings.
     private struct Kept: Codable {
         var facts: StoreFacts
         var externalReferences: [String]
     }
 
     private let state: BackupState
-    /// How the files of each store stand, if they did so already before the cut.
+    /// The disk state of each store's files, if it did not change during the cut.
     private var standing: [RelativePath: String] = [:]
     private(set) var reports: [RelativePath: StoreReport] = [:]
 
-    /// Looks for what is known; `nil` for a backup that none is built on.
+    /// Finds the recorded reports; `nil` for a backup outside a lineage.
     ///
     /// - Parameters:
     ///   - members: the stores, under the cut.
-    ///   - before: how each stood before the cut.
-    ///   - plan: that of the archive.
+    ///   - before: the disk state of each store before the cut.
+    ///   - plan: the plan of the archive.
     /// - Throws: `HistoryError`.
     init?(
         of members: [StoresCut.Member],
@@ -31,7 +31,7 @@ struct KnownReports {
         guard let lineage = plan.lineage else { return nil }
         let state = lineage.state
         self.state = state
-        // A whole one, a check, and whoever wants all to be read, count anew.
+        // A full backup, a check, and the option to reread everything count again.
         let isTrusted =
             lineage.plan.isIncrement && !plan.options.checksStores
             && plan.options.increments?.rereads != true
@@ -43,7 +43,10 @@ struct KnownReports {
             let hasSupport = (try? FileInfo.ifPresent(support)) as FileInfo?? != .some(nil)
             let text = "\(stood) \(hasSupport)"
             standing[store.path] = text
-            guard isTrusted, let bytes = try state.report(of: store.path.bytes, standing: text),
+            // The names of its files must be read again.
+            let namesFiles = plan.options.externalFiles.contains { $0.store == store.path }
+            guard isTrusted, !namesFiles,
+                let bytes = try state.report(of: store.path.bytes, standing: text),
                 let kept = try? JSONDecoder().decode(Kept.self, from: Data(bytes))
             else { continue }
             reports[store.path] = StoreReport(
@@ -54,7 +57,7 @@ struct KnownReports {
         }
     }
 
-    /// Keeps what was found in a store, unless it was known, or is to be remarked each time.
+    /// Records a store's report, unless it is already recorded, or contains findings to repeat each time.
     ///
     /// - Throws: `HistoryError`.
     func keep(_ report: StoreReport, of store: Store) throws {

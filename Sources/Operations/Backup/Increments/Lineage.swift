@@ -4,7 +4,7 @@ internal import Files
 internal import Foundation
 internal import History
 
-/// The state of a lineage while a backup is made: nothing of it is kept before the backup has its name.
+/// The state of a lineage while a backup is made; changes are kept only once the backup has its name.
 ///
 ///     begin → write → publish → keep
 ///           ↘ drop, and begin again
@@ -23,9 +23,9 @@ struct Lineage {
     /// Chooses the place of the next backup.
     ///
     /// - Parameters:
-    ///   - backups: those of the folder.
-    ///   - date: now.
-    ///   - isFull: whether it is to be a whole one.
+    ///   - backups: the backups of the folder.
+    ///   - date: the current time.
+    ///   - isFull: whether to make a full backup.
     /// - Returns: the place.
     /// - Throws: `HistoryError`.
     func begin(among backups: [Backup], at date: Date, isFull: Bool) throws -> LineagePlan {
@@ -33,22 +33,22 @@ struct Lineage {
         var options = options
         options.isFull = options.isFull || isFull
         let plan = try LineagePlan(state, among: backups, options, at: date)
-        // A whole one knows nothing before it.
+        // A full backup uses no earlier state.
         if !plan.isIncrement { try state.clear() }
         return plan
     }
 
-    /// Drops what was learnt since `begin`.
+    /// Discards everything recorded since `begin`.
     func drop() { state.rollBack() }
 
-    /// Begins a new state in place of a damaged one.
+    /// Creates a new state in place of a damaged one.
     mutating func renew() throws {
         state.close()
         try BackupState.remove(options.statePath)
         state = try BackupState(options.statePath)
     }
 
-    /// Keeps what was learnt, now that a backup has its name.
+    /// Commits everything recorded, once a backup has its name.
     func keep(_ backup: Backup, _ written: WrittenArchive, _ plan: LineagePlan) throws {
         guard let digest = written.trailer.state else { return drop() }
         try state.add(

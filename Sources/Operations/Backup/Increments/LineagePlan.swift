@@ -3,41 +3,42 @@ internal import Backups
 internal import Files
 internal import Foundation
 internal import History
+public import SystemPackage
 
-/// The place of a new backup in its lineage: a whole one, or an increment on an earlier one.
+/// The place of a new backup in its lineage: a full backup, or an increment on an earlier one.
 ///
-/// The nth increment is built on the one whose number has one bit less, so that it needs at most
-/// 1 + log2(n) others, and half of all increments are needed by nobody. These are the skip-deltas of Subversion
+/// The nth increment is built on the one whose number has one bit less. So it needs at most 1 + log2(n) others, and
+/// half of all increments are needed by no other. These are the skip-deltas of Subversion
 /// (https://svn.apache.org/repos/asf/subversion/trunk/notes/skip-deltas).
 struct LineagePlan {
-    /// The most backups that one may need.
+    /// The greatest number of backups that one may need.
     private static let needsLimit = 12
-    /// A number has two bytes in the state; a chain of weeks has hundreds.
+    /// The limit of numbers: the state stores a number in two bytes, and a chain of weeks has hundreds.
     private static let numbersLimit = 4096
 
-    /// Stands for this machine, stores directory and folder.
+    /// The id of the lineage, for this machine, stores directory and folder.
     var lineage: String
-    /// 0 for a whole one.
+    /// The backup's number; 0 for a full backup.
     var number = 0
-    /// The backups that it is built on, the whole one first; none for a whole one.
+    /// The base backups, the full one first; empty for a full backup.
     var needs: [BackupState.Made] = []
     var hasher: (Int) -> SectorHasher
 
     var isIncrement: Bool { !needs.isEmpty }
 
-    /// The number that it is built on; less than every number for a whole one.
+    /// The number of the backup that it is built on; less than every number for a full backup.
     var base: Int { needs.last?.number ?? -1 }
 
-    /// Bytes of an archive at which a whole one is as good.
+    /// The size of an increment, in bytes, from which a full backup is as good.
     var sizeLimit: Int64 { (needs.first?.size ?? .max) / 2 }
 
     /// Chooses the place of the next backup.
     ///
     /// - Parameters:
-    ///   - state: what the last backups held; it gets a lineage if it has none.
-    ///   - backups: those of the folder.
-    ///   - options: those of the backup.
-    ///   - date: now.
+    ///   - state: the state of the last backups; it gets a lineage if it has none.
+    ///   - backups: the backups of the folder.
+    ///   - options: the options of the backup.
+    ///   - date: the current time.
     /// - Throws: `HistoryError`.
     init(
         _ state: BackupState,
@@ -73,7 +74,7 @@ struct LineagePlan {
         (number, self.needs) = (next, needs)
     }
 
-    /// Returns the backups that can be built on, by their numbers, each with all that it needs before it.
+    /// Returns the backups that can be built on, by number, each after all its base backups.
     private func usableChains(
         _ made: [BackupState.Made],
         among backups: [Backup]
@@ -81,17 +82,17 @@ struct LineagePlan {
         let wholes = backups.filter {
             !$0.isIncrement && $0.lineage == lineage && $0.damage == nil
         }
-        let listed = Dictionary(backups.map { ($0.name, $0) }) { first, _ in first }
-        // One of the same minute may have taken the place of another, and its name.
-        let numbers = Dictionary(made.map { ($0.name, $0.number) }, uniquingKeysWith: max)
+        let listed = Dictionary(backups.map { ($0.name.exact, $0) }) { first, _ in first }
+        // A backup of the same minute may have replaced another, and taken its name.
+        let numbers = Dictionary(made.map { ($0.name.exact, $0.number) }, uniquingKeysWith: max)
         var chains: [Int: [BackupState.Made]] = [:]
         for backup in made {
             if let whole = Self.whole(inPlaceOf: backup, among: wholes) {
                 chains[backup.number] = [whole]
                 continue
             }
-            guard let there = listed[backup.name], there.size == backup.size,
-                there.damage == nil, numbers[backup.name] == backup.number
+            guard let there = listed[backup.name.exact], there.size == backup.size,
+                there.damage == nil, numbers[backup.name.exact] == backup.number
             else { continue }
             guard let base = backup.base else {
                 chains[backup.number] = [backup]
@@ -104,7 +105,7 @@ struct LineagePlan {
         return chains
     }
 
-    /// Returns the whole backup that was made of an increment, as one that others are built on.
+    /// Returns the full backup made from an increment, as a base for others; `nil` if there is none.
     private static func whole(
         inPlaceOf increment: BackupState.Made,
         among wholes: [Backup]
@@ -118,7 +119,7 @@ struct LineagePlan {
         }
     }
 
-    /// Has a manifest's first line tell the place.
+    /// Records the place in a manifest's first line.
     func mark(_ header: inout ManifestHeader) {
         header.lineage = lineage
         header.number = number
@@ -133,5 +134,26 @@ struct LineagePlan {
                 state: $0.state
             )
         }
+    }
+}
+
+/// The options of a backup that may be an increment.
+public struct IncrementOptions: Sendable {
+    /// The database with the state of the last backups; if it is lost, a full backup is made.
+    public var statePath: FilePath
+    /// Whether to make a full backup in any case.
+    public var isFull = false
+    /// Whether to read every file, even if its times are unchanged.
+    public var rereads = false
+    /// The greatest `fullEvery`: backups with unknown needs are kept for that long; see `Dependence`.
+    public static let mostFullEvery = Duration.seconds(30 * 86_400)
+
+    /// The time for which others may be built on a full backup.
+    public var fullEvery = Duration.seconds(7 * 86_400)
+    /// The least size in bytes of an archive that others are built on: a smaller one is rewritten as fast.
+    public var leastFullSize: Int64 = 16 << 20
+
+    public init(statePath: FilePath) {
+        self.statePath = statePath
     }
 }

@@ -2,17 +2,27 @@ internal import Files
 internal import Foundation
 internal import Stores
 
-// How a file stands on the disk: as long as that is the same, its content is.
+// The disk state of a file: as long as it is the same, the content is the same.
 extension FileInfo {
-    /// A file that was changed so shortly before may be changed again within the grain of its times.
-    private static let grain: Int64 = 2_000_000_000
-
-    /// Returns how it stands: inode, size, and the times of its content and of itself.
+    /// The granularity of file times.
     ///
-    /// The device is left out: a disk may get another number.
-    /// - Returns: `nil` if it was changed within the last two seconds, or in the future.
-    func standing(at now: Date) -> String? {
-        let limit = Int64(now.timeIntervalSince1970 * 1_000_000_000) - Self.grain
+    /// A file changed less than two seconds ago may change again with the same mtime.
+    static let grain: Int64 = 2_000_000_000
+    /// The time until writes through a memory map are on the disk: 30 seconds or somewhat more
+    /// (vm.dirty_expire_centisecs).
+    ///
+    /// Until then, such writes change the file's times only once.
+    static let writeback: Int64 = 60_000_000_000
+
+    /// Returns the disk state: the inode, the size, and the times of the content and the inode.
+    ///
+    /// It omits the device, whose number may change.
+    /// - Parameters:
+    ///   - now: the current time.
+    ///   - span: the time in nanoseconds during which nothing may have changed the file.
+    /// - Returns: the state; `nil` if the file was changed within that time, or in the future.
+    func standing(at now: Date, settledFor span: Int64 = grain) -> String? {
+        let limit = Int64(now.timeIntervalSince1970 * 1_000_000_000) - span
         guard modified < limit, changed < limit else { return nil }
         var bytes: [UInt8] = []
         bytes.append(decimal: Int64(bitPattern: identity.inode))
@@ -25,15 +35,15 @@ extension FileInfo {
 }
 
 extension Store {
-    /// Returns how the database and its log stand; see `FileInfo.standing`.
+    /// Returns the disk state of the database and its log; see `FileInfo.standing`.
     ///
-    /// - Returns: `nil` also if there is a journal: then another process may have to roll back.
+    /// - Returns: the state; also `nil` if there is a journal, because another process may have to roll back.
     func standing(at now: Date) -> String? {
         guard let info = try? FileInfo(of: location), let database = info.standing(at: now) else {
             return nil
         }
         func beside(_ suffix: String) throws -> FileInfo? {
-            try FileInfo.ifPresent(path.sibling(path.name.appending(suffix)).below(directory))
+            try FileInfo.ifPresent(sidecar(suffix))
         }
         do {
             guard try beside("-journal") == nil else { return nil }

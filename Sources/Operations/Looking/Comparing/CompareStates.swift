@@ -4,49 +4,49 @@ internal import Files
 internal import Stores
 public import SystemPackage
 
-/// Tells what differs between two states of a stores directory: backups, or the live one.
+/// Finds the differences between two states of a stores directory: two backups, or a backup and the live state.
 ///
-/// Files are compared by what the manifests say. Stores that may differ are compared table by table and row by
-/// row, byte for byte.
+/// Compares files by the facts in the manifests. Compares stores that may differ table by table and row by row, byte
+/// for byte.
 public struct CompareStates: Sendable {
     /// A state to compare.
     public enum State: Sendable {
-        /// The stores directory as it is.
+        /// The current stores directory.
         case live
         case backup(Backup)
     }
 
-    /// How much is wanted.
+    /// The scope and the detail of a comparison.
     public struct Options: Sendable {
         /// The only store to compare, by its path or its name.
         public var store: String?
         /// The only table to compare, by its name or its entity's.
         public var table: String?
-        /// The paths to compare, as the new state has them, with all that is in them; none for all.
+        /// The paths to compare, as the new state has them, with all that is below them; empty for all.
         ///
         /// Stores come with their external data.
         public var only: [String] = []
-        /// Whether paths may be compared that only the old state has.
+        /// Whether `only` may name paths that only the old state has.
         public var onlyOfEither = false
-        /// Whether directories are taken off the names of another program's archive, as by a restore.
+        /// Whether leading directories are stripped from the names in another program's archive, as a restore does.
         public var strips = false
-        /// How many; `nil` to find out.
+        /// The number of directories to strip; `nil` to detect it.
         public var stripsComponents: Int?
-        /// Whether rows are told one by one.
+        /// Whether to report each row.
         public var tellsRows = false
-        /// The most rows of one table to tell; `nil` for all.
+        /// The greatest number of rows to report per table; `nil` for all.
         public var rowLimit: Int?
-        /// Whether statements are told in place of all else.
+        /// Whether to report statements instead of differences.
         public var tellsStatements = false
 
         public init() {}
     }
 
-    /// What came of a comparison.
+    /// The result of a comparison.
     public struct Outcome: Sendable {
         /// Whether anything differs.
         public var differs = false
-        /// The stores of which rows could not be compared.
+        /// The stores whose rows could not be compared.
         public var unread: [UnreadStore] = []
     }
 
@@ -72,16 +72,16 @@ public struct CompareStates: Sendable {
     /// - Parameters:
     ///   - old: the state before.
     ///   - new: the state after.
-    ///   - tell: told each difference, files in the order of their paths; on another thread.
-    /// - Returns: whether anything differs, and what could not be read.
+    ///   - tell: called with each difference, files in the order of their paths; on another thread.
+    /// - Returns: whether anything differs, and which stores could not be read.
     /// - Throws: `LookingError`, `StoreError`, `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`,
-    ///   `CancellationError`; what `tell` throws.
+    ///   `CancellationError`; errors of `tell`.
     public func run(
         from old: State,
         to new: State,
         _ tell: @escaping (Difference) throws -> Void
     ) async throws -> Outcome {
-        // Both are read in step: each has a segment ahead while the other is inflated.
+        // Both states are read in step: each prefetches a segment while the other is inflated.
         let cache = SegmentCache(limit: 3 << 20, ahead: 1)
         let (before, after) = (try await open(old, cache), try await open(new, cache))
         return try await WorkThread.run {

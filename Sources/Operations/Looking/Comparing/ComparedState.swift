@@ -4,7 +4,7 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// One of the two states that are compared: what is in it, and how its stores are opened.
+/// One of the two compared states: its entries, and access to its stores.
 final class ComparedState {
     /// A file, a directory or a link.
     struct Item {
@@ -14,14 +14,14 @@ final class ComparedState {
         var owner: Owner?
         /// Nanoseconds since 1970-01-01 UTC.
         var modified: Int64?
-        /// Bytes of a file.
+        /// The size of a file in bytes.
         var size: Int64
-        /// The SHA-256 of each segment; `nil` if it is not known without reading.
+        /// The SHA-256 of each segment; `nil` if not known without reading.
         var digests: [Digest]?
-        /// The CRC-32; `nil` if it is not known without reading.
+        /// The CRC-32; `nil` if not known without reading.
         var checksum: UInt32?
         var isStore: Bool
-        /// Whether it is a store in either state that is compared as a file: its times say nothing of it.
+        /// Whether it is a store that is compared as a file in either state; its times then prove nothing.
         var isUnread = false
     }
 
@@ -31,16 +31,18 @@ final class ComparedState {
     }
 
     private(set) var items: [RelativePath: Item]
-    /// What the backup left out of the stores directory.
+    /// The exclusions of the backup.
     let exclusions: Exclusions
-    /// Whether a manifest, or the file system, tells attributes as they are.
+    /// Whether a manifest, or the file system, provides the exact attributes.
     let isDescribed: Bool
     private let source: Source
     /// The logs and journals of live stores.
     private let sidecars: [RelativePath: Item]
     private var opened: [RelativePath: Result<ReadableStore, any Error>] = [:]
+    /// The files of the backup's stores that will be opened.
+    private var files: [ExactString: [ArchiveExtractor.Item]] = [:]
 
-    /// Lists what is in a backup.
+    /// Lists the entries of a backup.
     ///
     /// - Throws: `ArchiveError`, `ArchivedBackupError`, `PathPatternError`.
     init(_ opened: OpenedBackup) throws {
@@ -50,7 +52,7 @@ final class ComparedState {
         isDescribed = archived.isDescribed
         exclusions = try archived.exclusions()
         var found = try archived.items()
-        // In archives of others a log may lie beside a store, and is a part of it, as in the stores directory.
+        // In other programs' archives, a log may lie beside a store, and belongs to it, as in the stores directory.
         let beside = Set(found.values.filter(\.isStore).flatMap { Store.paths(beside: $0.path) })
         for item in try opened.items(where: beside.contains) where try opened.isSidecar(item) {
             found[item.attributes.path] = nil
@@ -69,12 +71,12 @@ final class ComparedState {
         }
     }
 
-    /// Lists what is in a stores directory.
+    /// Lists the entries of a stores directory.
     ///
     /// - Parameters:
     ///   - path: the directory.
-    ///   - exclusions: what to pass over, as the other state did.
-    ///   - context: asked whether to stop.
+    ///   - exclusions: the exclusions of the other state, which apply here too.
+    ///   - context: the context whose cancellation check is called.
     /// - Throws: `FileError`, `CancellationError`.
     init(
         live path: FilePath,
@@ -93,6 +95,12 @@ final class ComparedState {
         try Directory.open(directory.path).walk(failed: { throw $1 }) { file in
             if file.path.parent == nil, directory.leavesOut(file.name, file.info) { return .skip }
             if leavingOut.leavesOut(file) { return .skip }
+            // No backup contains the index of a log.
+            if survey.foreignFiles.contains(file.path),
+                file.name.bytes.suffix(4).elementsEqual("-shm".utf8)
+            {
+                return .skip
+            }
             let isStore = stores[file.path] != nil
             guard let item = try Item(file, isStore: isStore) else { return .descend }
             if isStore || !survey.storeFiles.contains(file.path) {
@@ -111,7 +119,7 @@ final class ComparedState {
 
     var isLive: Bool { if case .live = source { true } else { false } }
 
-    /// The state in messages.
+    /// The name of the state, for messages.
     var place: String {
         switch source {
         case .live: "the stores directory"
@@ -121,14 +129,14 @@ final class ComparedState {
 
     // MARK: - Content
 
-    /// Returns whether a file has the content of the other state's file of the same path.
+    /// Returns whether a file has the same content as the other state's file at the same path.
     ///
     /// - Parameters:
-    ///   - path: its path.
+    ///   - path: the file's path.
     ///   - other: the other state.
-    ///   - readsAnyway: whether it is read though its time and its size are those that are known.
-    ///   - context: asked whether to stop.
-    /// - Returns: whether it has.
+    ///   - readsAnyway: whether to read the file even if its time and size equal the known ones.
+    ///   - context: the context whose cancellation check is called.
+    /// - Returns: whether the content is the same.
     /// - Throws: `FileError`, `CancellationError`.
     func hasSameContent(
         _ path: RelativePath,
@@ -143,7 +151,7 @@ final class ComparedState {
         if isLive || other.isLive {
             let readsAnyway = readsAnyway || item.isUnread
             guard !readsAnyway || hasSameLogs(path, as: other) else { return false }
-            // Both times are in nanoseconds: nobody wrote in between.
+            // Both times are in nanoseconds, so equal times mean that nobody wrote in between.
             if !readsAnyway, isDescribed, other.isDescribed, item.modified == its.modified {
                 return true
             }
@@ -169,13 +177,18 @@ final class ComparedState {
 
     // MARK: - Stores
 
-    /// Opens live stores as of one moment; one that cannot be read fails when its turn comes.
+    /// Prepares stores for opening, with a single pass over a backup.
     ///
-    /// - Throws: `StoreError.busy`.
-    func openLive(_ paths: [RelativePath], _ context: OperationContext) throws {
-        guard case .live(_, let stores) = source else { return }
+    /// Opens all live stores at once, as of one moment. If one of them cannot be read, `store` throws its error later.
+    ///
+    /// - Throws: `StoreError.busy`, `ArchiveError`, `ArchivedBackupError`.
+    func prepare(_ paths: [RelativePath], _ context: OperationContext) throws {
         let paths = paths.filter { items[$0]?.isStore == true }
         guard !paths.isEmpty else { return }
+        if case .archived(let backup) = source {
+            files = try backup.files(ofStores: paths.map(\.description)).items
+        }
+        guard case .live(_, let stores) = source else { return }
         let cut = try StoresCut(
             of: paths.compactMap { stores[$0] },
             scratchParent: context.scratch,
@@ -187,31 +200,34 @@ final class ComparedState {
         }
     }
 
-    /// How long to wait for a writer that lets nobody read.
+    /// The time to wait for a writer that blocks readers.
     private static let busyTimeout = Duration.seconds(5)
 
-    /// Opens a store whose turn has come, and has SQLite read its schema.
+    /// Opens a prepared store, and makes SQLite read its schema.
     ///
-    /// - Returns: the store; `nil` if the state has none of that path.
+    /// - Returns: the store; `nil` if the state has no store at this path.
     /// - Throws: `StoreError`, `ArchiveError`, `LookingError`, `FileError`, `RemoteError`.
     func store(_ path: RelativePath) throws -> ReadableStore? {
         guard items[path]?.isStore == true else { return nil }
         if case .archived(let backup) = source, opened[path] == nil {
-            opened[path] = .success(try ReadableStore(backup.store(path.description)))
+            let name = path.description
+            opened[path] = .success(
+                try ReadableStore(backup.store(name, of: files[name.exact] ?? []))
+            )
         }
         let store = try opened[path]?.get()
         try store?.readSchema()
         return store
     }
 
-    /// Lets a store go.
+    /// Releases a store.
     func close(_ path: RelativePath) { opened[path] = nil }
 
-    /// Has a store compared as a file, since one of the states cannot be read.
+    /// Marks a store to be compared as a file, because it cannot be read in one of the states.
     ///
     /// - Parameters:
-    ///   - path: its path.
-    ///   - other: the other state; logs that it has as files are compared with those here.
+    ///   - path: the store's path.
+    ///   - other: the other state; logs that it has as files are compared with the logs here.
     func treatAsFile(_ path: RelativePath, as other: ComparedState) {
         close(path)
         items[path]?.isStore = false
@@ -223,7 +239,7 @@ final class ComparedState {
         }
     }
 
-    /// Whether the logs beside an unread store are in both states, as far as there is anything in them.
+    /// Whether both states have logs of the same sizes beside an unread store; a missing log counts as empty.
     private func hasSameLogs(_ path: RelativePath, as other: ComparedState) -> Bool {
         Store.paths(beside: path).filter { !$0.description.hasSuffix("-shm") }.allSatisfy { path in
             let sizes = [self, other].map { ($0.items[path] ?? $0.sidecars[path])?.size ?? 0 }
@@ -233,7 +249,7 @@ final class ComparedState {
 }
 
 extension ComparedState.Item {
-    /// Looks at a file of the stores directory; `nil` of what no backup has.
+    /// Creates an item from a file of the stores directory; `nil` for a special file, which no backup contains.
     fileprivate init?(_ file: WalkedFile, isStore: Bool) throws {
         switch file.info.kind {
         case .file: type = "file"

@@ -5,10 +5,10 @@ extension Comparison {
     /// Compares a store row by row, or as a file if one of its states cannot be read.
     ///
     /// - Parameters:
-    ///   - path: its path.
-    ///   - isWhole: whether it is compared as a file as well.
-    ///   - outcome: told what was found.
-    ///   - tell: told each difference.
+    ///   - path: the store's path.
+    ///   - isWhole: whether to compare it as a file as well.
+    ///   - outcome: the outcome, which is updated.
+    ///   - tell: called with each difference.
     /// - Throws: see `CompareStates.run`.
     func compareStore(
         at path: RelativePath,
@@ -29,7 +29,7 @@ extension Comparison {
         }
     }
 
-    /// Tells the statements for the one store that differs.
+    /// Reports the statements that turn the old store into the new one, for the only store that differs.
     ///
     /// - Throws: see `CompareStates.run`.
     func tellStatements(
@@ -58,17 +58,17 @@ extension Comparison {
         return outcome
     }
 
-    // MARK: - What can be read
+    // MARK: - Readable stores
 
     private typealias Pair = (old: ReadableStore?, new: ReadableStore?)
 
-    /// Opens both states of a store; `nil` if it is to be compared as a file.
+    /// Opens both states of a store; `nil` if the store must be compared as a file.
     private func pair(
         at path: RelativePath,
         _ outcome: inout CompareStates.Outcome,
         _ tell: (Difference) throws -> Void
     ) throws -> Pair? {
-        // A store that was damaged when it was backed up is a file there.
+        // A store that was damaged when it was backed up counts as a file in that backup.
         let isFileInOne = [old, new].contains { $0.items[path]?.isStore == false }
         if isFileInOne, try hasSameBytes(path) {
             treatAsFile(path)
@@ -90,7 +90,7 @@ extension Comparison {
         return (stores[0], stores[1])
     }
 
-    /// Notes that a store is compared as a file; one that is the same to the byte needs no word.
+    /// Records that a store is compared as a file; reports it unless both files are identical.
     private func noteUnread(
         _ path: RelativePath,
         in state: ComparedState,
@@ -115,12 +115,12 @@ extension Comparison {
         new.treatAsFile(path, as: old)
     }
 
-    /// Whether both states have the same file, whatever its times say.
+    /// Whether both states have the same file, whatever its times are.
     private func hasSameBytes(_ path: RelativePath) throws -> Bool {
         try old.hasSameContent(path, as: new, readsAnyway: true, context)
     }
 
-    /// Returns the state in which rows could not be read: bytes are verified in a backup only.
+    /// Returns the state whose rows could not be read: only a backup's bytes are verified.
     private func culprit(of error: any Error) -> ComparedState {
         if case StoreError.damaged = error { return old.isLive ? old : new }
         return old.isLive ? new : old
@@ -128,7 +128,7 @@ extension Comparison {
 
     // MARK: - Rows
 
-    /// Reads the schemas of a store's two states, of which one may be empty.
+    /// Reads the schemas of a store's two states; a missing state is an empty store.
     private func diff(_ pair: Pair, at path: RelativePath) throws -> StoreDiff {
         try StoreDiff(
             from: pair.old ?? ReadableStore.empty(),
@@ -175,7 +175,7 @@ extension Comparison {
 }
 
 extension Error {
-    /// Whether it keeps one store from being read, and others not.
+    /// Whether the error concerns only one store, so that others can still be read.
     fileprivate var isOfOneStore: Bool {
         switch self as any Error {
         case StoreError.busy, StoreError.busyWriting, StoreError.noSpace: false

@@ -3,13 +3,15 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// A comparison of two states whose content is known.
+/// A comparison of two states whose entries are listed.
 struct Comparison {
     let old: ComparedState
     let new: ComparedState
     let options: CompareStates.Options
     let context: OperationContext
-    /// The stores by the directories of their external data; there may be as many files as rows.
+    /// The stores by the directories of their external data.
+    ///
+    /// There may be as many such files as rows.
     private let externalDataStores: [RelativePath: String]
 
     init(
@@ -31,7 +33,7 @@ struct Comparison {
         externalDataStores = stores
     }
 
-    /// Tells each difference.
+    /// Reports each difference.
     ///
     /// - Throws: see `CompareStates.run`.
     func run(_ tell: (Difference) throws -> Void) throws -> CompareStates.Outcome {
@@ -40,7 +42,7 @@ struct Comparison {
         let unequal = chosen.filter { path in
             isStoreInBoth(path) ? !old.hasSameStore(path, as: new) : true
         }
-        for state in [old, new] { try state.openLive(unequal, context) }
+        for state in [old, new] { try state.prepare(unequal, context) }
         if options.tellsStatements { return try tellStatements(unequal, tell) }
         let stores = Set(unequal)
         let isWhole = options.store == nil && options.table == nil
@@ -56,26 +58,26 @@ struct Comparison {
         return outcome
     }
 
-    /// Returns the paths that are compared.
+    /// Returns the paths to compare.
     private func wanted(_ paths: [RelativePath]) throws -> [RelativePath] {
         guard !options.only.isEmpty else { return paths }
         let named = NamedPaths(options.only)
         var found: Set<Int> = []
-        var stores: Set<String> = []
+        var stores: Set<ExactString> = []
         for path in new.items.keys {
             guard let match = named.match(path) else { continue }
             found.formUnion(match.indices)
-            if match.root == path { stores.insert(path.description) }
+            if match.root == path { stores.insert(path.description.exact) }
         }
         if options.onlyOfEither {
             for path in old.items.keys { found.formUnion(named.match(path)?.indices ?? []) }
         }
         guard let missing = named.names.indices.first(where: { !found.contains($0) }) else {
             return paths.filter { path in
-                // What only the old state has of external data stays.
+                // External data that only the old state has would stay.
                 named.match(path) != nil
                     || new.items[path] != nil
-                        && externalDataStore(of: path).map(stores.contains) ?? false
+                        && externalDataStore(of: path).map { stores.contains($0.exact) } ?? false
             }
         }
         let names = new.items.keys.map(\.description)
@@ -98,7 +100,7 @@ struct Comparison {
         try tell(.file(file))
     }
 
-    /// Returns what differs of a file but for the rows of a store.
+    /// Returns the difference of a file, without the rows of a store; `nil` if there is none.
     private func fileDifference(at path: RelativePath) throws -> FileDifference? {
         var difference = FileDifference(
             path: path.description,
@@ -134,14 +136,14 @@ struct Comparison {
         guard old.isDescribed, new.isDescribed else { return aspects }
         if before.mode != after.mode, before.type != "link" { aspects.append(.mode) }
         if before.owner != after.owner { aspects.append(.owner) }
-        // A directory's time follows from what is in it, a store's from its rows.
+        // A directory's time depends on its content, a store's time on its rows.
         if before.type != "directory", !isStore, before.modified != after.modified {
             aspects.append(.time)
         }
         return aspects
     }
 
-    /// Returns the store whose external data a file is.
+    /// Returns the store that a file is external data of; `nil` if it is none.
     private func externalDataStore(of path: RelativePath) -> String? {
         guard ExternalReference(name: path.name.bytes) != nil, let parent = path.parent else {
             return nil
@@ -151,14 +153,14 @@ struct Comparison {
 
     // MARK: - Stores
 
-    /// Returns the stores that are wanted.
+    /// Returns the stores to compare.
     private func chosenStores(_ paths: [RelativePath]) throws -> [RelativePath] {
         let stores = paths.filter {
             old.items[$0]?.isStore == true || new.items[$0]?.isStore == true
         }
         guard let name = options.store else { return stores }
-        let named = stores.filter { $0.description == name }
-        let called = stores.filter { $0.name.description == name }
+        let named = stores.filter { $0.description.exact == name.exact }
+        let called = stores.filter { $0.name.description.exact == name.exact }
         let found = named.isEmpty ? called : named
         guard !found.isEmpty else {
             throw LookingError.noStore(
@@ -172,13 +174,13 @@ struct Comparison {
 }
 
 extension ComparedState {
-    /// Whether two states' pages of a store are known to be the same.
+    /// Whether two states are known to have the same pages of a store.
     fileprivate func hasSameStore(_ path: RelativePath, as other: ComparedState) -> Bool {
         guard let digests = items[path]?.digests else { return false }
         return digests == other.items[path]?.digests
     }
 
-    /// Returns what two states' files of a store are known to share; `nil` if nothing is known.
+    /// Returns the segments that two states' files of a store are known to share; `nil` if nothing is known.
     func segments(
         of path: RelativePath,
         sharedWith other: ComparedState

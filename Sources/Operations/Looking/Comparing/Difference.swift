@@ -1,25 +1,25 @@
 internal import Files
 public import Stores
 
-/// Something that differs between two states of a stores directory.
+/// A difference between two states of a stores directory.
 public enum Difference: Sendable {
     case file(FileDifference)
-    /// A store of which rows or tables differ; what differs comes after it.
+    /// A store whose rows or tables differ; the differences follow.
     case store(StoreDifference)
-    /// A store that could not be read; it is compared as a file, which comes after it.
+    /// A store that could not be read; its difference as a file follows.
     case unread(UnreadStore)
     case table(TableDifference)
-    /// A row of the table that came before.
+    /// A row of the preceding table.
     case row(RowDifference)
-    /// More rows of the table differ than were wanted: so many.
+    /// The number of further differing rows of the table, beyond the limit.
     case moreRows(Int64)
-    /// A statement of those that turn the old store into the new one.
+    /// One of the statements that turn the old store into the new one.
     case statement(String)
 }
 
 /// A file, a directory or a link that differs.
 public struct FileDifference: Sendable {
-    /// Of what a file differs in.
+    /// The aspects in which files can differ.
     public enum Aspect: String, Sendable, Codable {
         case type, content, mode, owner, time
     }
@@ -29,12 +29,12 @@ public struct FileDifference: Sendable {
     /// `file`, `directory` or `link`.
     public var type: String
     public var change: SchemaDiff.Change
-    /// What changed of one that both states have.
+    /// The aspects that changed, if both states have the file.
     public var aspects: [Aspect]
-    /// Bytes; `nil` if the state has no such file.
+    /// The size in bytes; `nil` if the state has no such file.
     public var oldSize: Int64?
     public var newSize: Int64?
-    /// The store whose rows may refer to it; `nil` if it is no external data.
+    /// The store whose rows may refer to the file; `nil` if it is not external data.
     public var externalDataOf: String?
 }
 
@@ -43,7 +43,7 @@ public struct StoreDifference: Sendable {
     /// The path, printable.
     public var path: String
     public var change: SchemaDiff.Change
-    /// What differs of the numbers that its application keeps in its header.
+    /// The differences of the header numbers that the application sets.
     public var numbers: [HeaderNumber] = []
 }
 
@@ -51,46 +51,53 @@ public struct StoreDifference: Sendable {
 public struct UnreadStore: Sendable {
     /// The path, printable.
     public var path: String
-    /// Whether it could not be read in the stores directory; else in a backup.
+    /// Whether it is the live store that could not be read; if not, it is a backup's.
     public var isLive: Bool
-    /// The state in which it could not be read, in messages.
+    /// The name of the state in which it could not be read, for messages.
     public var place: String
-    /// Why it could not be read.
+    /// The reason why it could not be read.
     public var error: any Error
 
-    /// Whether it is damaged.
+    /// Whether the store is damaged.
     public var isDamaged: Bool { error.tellsDamage }
 
-    /// What a person is told of it.
+    /// The warning for the user, with advice.
     public var warning: String {
-        "in \(place): \(explain(error)); it is compared as a file"
+        "in \(place): \(explain(error)); it is compared as a file; \(hint)"
+    }
+
+    private var hint: String {
+        guard isDamaged else { return "close its application, and try again" }
+        return isLive
+            ? "put it back with 'grocerydude restore NAME --only \(Advice.part(path))', or repair it: https://www.sqlite.org/recovery.html"
+            : Advice.olderBackup
     }
 }
 
 /// A table that differs.
 public struct TableDifference: Sendable {
-    /// One of which a module has the rows.
+    /// A virtual table, whose module keeps its rows.
     public struct VirtualTable: Sendable, Hashable {
         public var name: String
-        /// Whether texts are searched by it.
+        /// Whether it is a full-text search index.
         public var isSearchIndex: Bool
     }
 
     /// The store's path, printable.
     public var store: String
     public var table: String
-    /// The entity that the table is for, in a store of Core Data.
+    /// The entity that the table belongs to, in a Core Data store.
     public var entity: String?
     public var kind: TableSchema.Kind
-    /// The virtual table that keeps its data in it; `nil` if it is no such table.
+    /// The virtual table that keeps its data in this table; `nil` if this is not a shadow table.
     public var virtualTable: VirtualTable?
-    /// What differs in its schema; `nil` if nothing does.
+    /// The difference in its schema; `nil` if there is none.
     public var schema: SchemaDiff.Table?
-    /// How many rows differ; `nil` if that is not known.
+    /// The numbers of differing rows; `nil` if they are not known.
     public var rows: RowCounts?
-    /// Why the rows could not be compared.
+    /// The reason why the rows could not be compared.
     public var failure: String?
-    /// The names of attributes by those of columns, as far as they differ.
+    /// The attribute names by column name, for the columns that have one.
     public var properties: [String: String]
 }
 

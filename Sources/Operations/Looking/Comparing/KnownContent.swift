@@ -2,21 +2,21 @@ internal import Archives
 internal import Files
 internal import SystemPackage
 
-/// What is known of a file's content without having it.
+/// The facts about a file's content that are known without the content.
 struct KnownContent {
-    /// Bytes.
+    /// The size in bytes.
     var size: Int64
-    /// The SHA-256 of each segment; `nil` if they are not known.
+    /// The SHA-256 of each segment; `nil` if not known.
     var digests: [Digest]?
-    /// The CRC-32; asked if there are no digests.
+    /// The CRC-32; used only without digests.
     var checksum: UInt32?
 
     /// Returns whether a file has this content.
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - context: asked whether to stop.
-    /// - Returns: whether its size and its digests, or its checksum, are these.
+    ///   - context: the context whose cancellation check is called.
+    /// - Returns: whether the size matches, and the digests or the checksum.
     /// - Throws: `FileError`, `CancellationError`.
     func isContent(of path: FilePath, _ context: OperationContext) throws -> Bool {
         let file = try File.open(path)
@@ -43,7 +43,7 @@ struct KnownContent {
 }
 
 extension KnownContent {
-    /// Takes what an archive says of one of its files.
+    /// Creates the facts from an archive's record of a file.
     init(_ item: ArchiveExtractor.Item) {
         size = item.size
         digests = item.patched?.digests ?? item.segments?.map(\.digest)

@@ -3,31 +3,33 @@ internal import Files
 public import Stores
 public import SystemPackage
 
-/// What a restore would change, as far as that can be told in a few seconds.
+/// The changes that a restore would make, as far as they can be found in a few seconds.
 public struct RestorePreview: Sendable {
-    /// A table of which rows would change.
+    /// A table whose rows would change.
     public struct Table: Sendable {
         /// The store's path, printable.
         public var store: String
         public var table: String
-        /// The entity that the table is for, in a store of Core Data.
+        /// The entity that the table belongs to, in a Core Data store.
         public var entity: String?
-        /// Added rows come back, removed ones are lost.
+        /// The counts of rows: added rows come back, removed rows are lost.
         public var rows: RowCounts
     }
 
-    /// Something of a store's schema that would change.
+    /// A part of a store's schema that would change.
     public struct SchemaPart: Sendable, Hashable {
         /// The store's path, printable.
         public var store: String
         /// `table`, `view`, `virtual table`, `index` or `trigger`.
         public var kind: String
         public var name: String
-        /// Added comes back, removed is lost.
+        /// The change: an added part comes back, a removed part is lost.
         public var change: SchemaDiff.Change
     }
 
-    /// A virtual table whose data would change: which of its rows, only its module knows.
+    /// A virtual table whose data would change.
+    ///
+    /// Only its module knows which of its rows change.
     public struct VirtualTable: Sendable, Hashable {
         /// The store's path, printable.
         public var store: String
@@ -43,7 +45,7 @@ public struct RestorePreview: Sendable {
         public var new: Int64
     }
 
-    /// How many files would change, stores aside.
+    /// The numbers of files that would change, without stores.
     public struct Files: Sendable, Equatable {
         public var added = 0
         public var removed = 0
@@ -52,24 +54,31 @@ public struct RestorePreview: Sendable {
         public var isEmpty: Bool { self == Files() }
     }
 
-    /// Those of which rows differ, in the order of stores and names.
+    /// The tables with differing rows, sorted by store and name.
     public var tables: [Table] = []
-    /// What else of stores would change, in the order in which it was found.
+    /// The other changes of schemas, in the order found.
     public var schemas: [SchemaPart] = []
     public var virtualTables: [VirtualTable] = []
     public var numbers: [Number] = []
-    /// Those that differ, and that could not be read on one side.
+    /// The stores that differ, and could not be read on one side.
     public var unread: [UnreadStore] = []
-    /// Stores that would come back as a whole, or go.
+    /// The stores that would come back or disappear as a whole.
     public var stores: [StoreDifference] = []
-    /// Files that hold values of rows, such as pictures.
+    /// The files with external values of rows, such as pictures.
     public var externalData = Files()
     public var files = Files()
     public var directories = Files()
-    /// How many files, directories and links would get another mode, owner or time, and have the same content.
+    /// The number of files, directories and links with the same content, but another mode, owner or time.
     public var attributes = 0
-    /// Whether all was compared; else time was up, or something could not be read.
+    /// Whether everything was compared.
+    ///
+    /// If not, the time was up, or something could not be read.
     public var isComplete = true
+
+    // Sets of the items in the lists above, for fast lookup.
+    private var unreadPaths: Set<ExactString> = []
+    private var wholePaths: Set<ExactString> = []
+    private var toldVirtualTables: Set<VirtualTable> = []
 
     public var isEmpty: Bool {
         tables.isEmpty && stores.isEmpty && externalData.isEmpty && files.isEmpty
@@ -79,17 +88,18 @@ public struct RestorePreview: Sendable {
 
     /// Compares the live state with a backup's.
     ///
-    /// What is wrong with either is not told here: the restore tells it.
+    /// Errors in either are not reported here: the restore reports them.
     ///
     /// - Parameters:
     ///   - backup: the backup, on this machine.
-    ///   - folder: the folder that it is in.
+    ///   - folder: the folder that contains it.
     ///   - stores: the stores directory that would be replaced.
-    ///   - only: the paths that would be replaced, if not all.
-    ///   - count: how many directories to take off the names in another program's archive; `nil` to find out.
-    ///   - removingMissing: whether what only the stores directory has goes, if it is among them.
-    ///   - limit: how long it may take.
-    ///   - context: asked whether to stop.
+    ///   - only: the paths that would be replaced; empty for all.
+    ///   - count: the number of leading directories to strip from names in another program's archive; `nil` to detect
+    ///     it.
+    ///   - removingMissing: whether the chosen paths that only the stores directory has would be removed.
+    ///   - limit: the time limit.
+    ///   - context: the context whose cancellation check is called.
     /// - Throws: `LookingError.noFile` if one of the paths is not in the backup; `CancellationError`.
     public init(
         of backup: Backup,
@@ -108,7 +118,7 @@ public struct RestorePreview: Sendable {
             try context.checkCancellation()
             if ContinuousClock.now > end { throw TimeIsUp() }
         }
-        // A restore says what is wrong with such a name.
+        // A restore reports the error in such a name.
         guard !NamedPaths(only).haveAll else { return }
         let told = Told()
         var options = CompareStates.Options()
@@ -142,8 +152,8 @@ public struct RestorePreview: Sendable {
     private mutating func add(_ difference: Difference) {
         switch difference {
         case .file(let file):
-            // As a store it was told already.
-            guard !unread.contains(where: { $0.path == file.path }) else { return }
+            // The file was already added as a store.
+            guard !unreadPaths.contains(file.path.exact) else { return }
             let isOther = file.aspects.contains(.content) || file.aspects.contains(.type)
             guard file.change != .changed || isOther else {
                 attributes += 1
@@ -159,19 +169,23 @@ public struct RestorePreview: Sendable {
             case .changed: self[keyPath: path].changed += 1
             }
         case .store(let store):
-            if store.change != .changed { stores.append(store) }
+            if store.change != .changed {
+                stores.append(store)
+                wholePaths.insert(store.path.exact)
+            }
             numbers += store.numbers.map {
                 Number(store: store.path, name: $0.name, old: $0.old, new: $0.new)
             }
         case .unread(let store):
             unread.append(store)
+            unreadPaths.insert(store.path.exact)
             isComplete = false
         case .table(let table):
-            guard !stores.contains(where: { $0.path == table.store }) else { return }
+            guard !wholePaths.contains(table.store.exact) else { return }
             if table.kind == .shadow {
                 guard let of = table.virtualTable else { return addSchema(of: table) }
                 let virtual = VirtualTable(store: table.store, table: of)
-                if !virtualTables.contains(virtual) { virtualTables.append(virtual) }
+                if toldVirtualTables.insert(virtual).inserted { virtualTables.append(virtual) }
                 return
             }
             addSchema(of: table)

@@ -2,7 +2,7 @@ internal import Files
 internal import Stores
 internal import Sync
 
-/// A comparison of one store's two states, which tells tables and rows by the names that people know.
+/// A comparison of one store's two states that reports tables and rows by their Core Data names.
 struct StoreComparison {
     private let diff: StoreDiff
     private let name: String
@@ -10,7 +10,7 @@ struct StoreComparison {
     private let context: OperationContext
     private let names: CoreDataNames?
 
-    /// Reads the names that the store's model has.
+    /// Reads the names in the store's Core Data model.
     ///
     /// - Throws: `StoreError`.
     init(
@@ -28,9 +28,9 @@ struct StoreComparison {
             ?? CoreDataNames(diff.old, diff.old.schema())
     }
 
-    /// Tells each table that differs.
+    /// Reports each table that differs.
     ///
-    /// - Throws: `LookingError.noTable`, `StoreError`, `CancellationError`; what `tell` throws.
+    /// - Throws: `LookingError.noTable`, `StoreError`, `CancellationError`; errors of `tell`.
     func run(_ tell: (Difference) throws -> Void) throws {
         let schemas = Dictionary(diff.schema.tables.map { ($0.name.foldedIdentifier, $0) }) { $1 }
         let pairs = Dictionary(diff.tables.map { ($0.name.foldedIdentifier, $0) }) { $1 }
@@ -40,8 +40,8 @@ struct StoreComparison {
             try context.checkCancellation()
             var table = TableDifference(
                 store: name,
-                table: pairs[key]?.name ?? schemas[key]?.name ?? key,
-                entity: names?.entity(ofTable: key),
+                table: pairs[key]?.name ?? schemas[key]?.name ?? key.text,
+                entity: names?.entity(ofTable: key.text),
                 kind: pairs[key]?.present.kind ?? schemas[key]?.kind ?? .table,
                 virtualTable: try virtualTable(of: pairs[key]),
                 schema: schemas[key],
@@ -89,7 +89,7 @@ struct StoreComparison {
         if rest > 0 { try tell(.moreRows(rest)) }
     }
 
-    /// Returns the virtual table that keeps its data in a table that differs.
+    /// Returns the virtual table that keeps its data in a differing table; `nil` if there is none.
     private func virtualTable(of pair: TablePair?) throws -> TableDifference.VirtualTable? {
         guard let pair, pair.present.kind == .shadow else { return nil }
         let store = pair.new == nil ? diff.old : diff.new
@@ -102,11 +102,14 @@ struct StoreComparison {
 
     // MARK: - Names
 
-    private func found(_ table: String, among tables: [String]) throws -> String {
+    private func found(
+        _ table: String,
+        among tables: [ExactString]
+    ) throws -> ExactString {
         let folded = table.foldedIdentifier
         if tables.contains(folded) { return folded }
         if let key = tables.first(where: {
-            names?.entity(ofTable: $0)?.foldedIdentifier == folded
+            names?.entity(ofTable: $0.text)?.foldedIdentifier == folded
         }) {
             return key
         }
@@ -116,9 +119,9 @@ struct StoreComparison {
             let choice = TableChoice(in: schema, names, place: place)
             if let obstacle = choice.obstacle(table) { throw obstacle }
         }
-        let entities = tables.compactMap { names?.entity(ofTable: $0) }
-        // A table that does not differ is in both schemas.
-        throw LookingError.noTable(table, in: place, tables: entities + tables)
+        let entities = tables.compactMap { names?.entity(ofTable: $0.text) }
+        // `tables` also contains the tables that do not differ: they are in both schemas.
+        throw LookingError.noTable(table, in: place, tables: entities + tables.map(\.text))
     }
 
     private func properties(of pair: TablePair?) -> [String: String] {

@@ -4,33 +4,33 @@ internal import Files
 public import Stores
 public import SystemPackage
 
-/// Finds rows in backups and in the stores directory, and tells what became of each from backup to backup.
+/// Finds rows in backups and in the stores directory, and reports how each changed from backup to backup.
 ///
-/// Each state of a store is searched once, the newest first. Rows that are found in any are then looked up in all, in
-/// the order of time. Stores that are the same by their digests are read once.
+/// Searches each state of a store once, the newest first. Then looks up every row found in all states, oldest first.
+/// Reads stores with equal digests only once.
 public struct FindRows: Sendable {
-    /// Which rows.
+    /// The rows to find, and the limits of the search.
     public struct Options: Sendable {
         public var wanted: RowSearch.Wanted
         /// The only store to search, by its path or its name.
         public var store: String?
         /// The only table to search, by its name or its entity's.
         public var table: String?
-        /// The most rows to tell: they are in memory.
+        /// The greatest number of rows to report; they are held in memory.
         public var rowLimit = 100
 
         public init(_ wanted: RowSearch.Wanted) { self.wanted = wanted }
     }
 
-    /// What was found.
+    /// The result of a search.
     public struct Outcome: Sendable {
-        /// In the order of stores, tables and keys.
+        /// The rows, sorted by store, table and key.
         public var rows: [RowHistory] = []
-        /// Whether there are more than the limit.
+        /// Whether more rows match than the limit allows.
         public var hasMore = false
-        /// How many backups were looked into.
+        /// The number of backups searched.
         public var backups = 0
-        /// Backups, or stores in them, that could not be read.
+        /// The backups, or stores in them, that could not be read.
         public var problems: [Problem] = []
     }
 
@@ -53,10 +53,10 @@ public struct FindRows: Sendable {
 
     /// Finds the rows.
     ///
-    /// - Parameter backups: those to look into, the newest first; one of which only the file has a time is passed over,
-    ///   with a word.
-    /// - Returns: what was found.
-    /// - Throws: `LookingError` if there is no such store, table or column, or if the condition is none;
+    /// - Parameter backups: the backups to search, the newest first. A backup whose only known time is that of its file
+    ///   is skipped with a note.
+    /// - Returns: the rows found.
+    /// - Throws: `LookingError` if a named store, table or column does not exist, or if the condition is invalid;
     ///   `QueryError`; `CancellationError`.
     public func run(among backups: [Backup]) async throws -> Outcome {
         var places: [RowHistory.Place] = []
@@ -79,7 +79,7 @@ public struct FindRows: Sendable {
         let found = FoundRows(options, context)
         let states = HistoryStates(places, in: folder, with: stores, context)
         for index in places.indices.reversed() {
-            try await states.survey(index) { try found.search($0) }
+            try await states.survey(index, found: found.note) { try found.search($0) }
         }
         try found.checkNames()
         let trails = RowTrails(of: found.rows)

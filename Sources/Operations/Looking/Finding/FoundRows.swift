@@ -2,31 +2,31 @@ internal import Files
 internal import Stores
 internal import Sync
 
-/// A row that was found, and how it is known in other states.
+/// A row that was found, and its identity in other states.
 struct FoundRow {
     /// The store's path, printable.
     var store: String
-    /// As the newest state has it in which the row was found.
+    /// The table in the newest state in which the row was found.
     var table: TableSchema
     var isUTF8: Bool
     var identity: TableIdentity
     var key: RowKey
     var entity: String?
-    /// The names of attributes by those of columns.
+    /// The attribute names by column name.
     var properties: [String: String]
 }
 
-/// The rows that are found in the stores of one state after the other.
+/// The rows found in the stores of the states, one state at a time.
 final class FoundRows {
-    /// A row's name in all states.
+    /// A row's identity across all states.
     private struct Name: Hashable {
-        var store: String
-        var table: String
+        var store: ExactString
+        var table: ExactString
         var key: RowKey
     }
 
     private struct Searched: Hashable {
-        var store: String
+        var store: ExactString
         var mark: StoreMark
     }
 
@@ -34,19 +34,19 @@ final class FoundRows {
     private let context: OperationContext
 
     private(set) var rows: [FoundRow] = []
-    /// Whether there are more than the limit.
+    /// Whether more rows match than the limit allows.
     private(set) var hasMore = false
     private var names: Set<Name> = []
     private var searched: Set<Searched> = []
 
-    // What was seen, for whoever named something that is not there.
-    private var stores: Set<String> = []
+    // What the search saw, for the error message if a named store, table or column does not exist.
+    private var stores: Set<ExactString> = []
     private var hasStore = false
-    private var tables: Set<String> = []
+    private var tables: Set<ExactString> = []
     private var hasTable = false
     private var hasCompiled = false
     private var missingColumn: LookingError?
-    private var passedOver: Set<String> = []
+    private var passedOver: Set<ExactString> = []
     private var obstacle: LookingError?
 
     init(_ options: FindRows.Options, _ context: OperationContext) {
@@ -54,14 +54,17 @@ final class FoundRows {
         self.context = context
     }
 
-    /// Searches a store, unless one that is the same was searched.
+    /// Records the paths of all stores of a state, before any of them is searched.
+    func note(_ paths: [String]) { stores.formUnion(paths.map(\.exact)) }
+
+    /// Searches a store, unless an equal one was already searched.
     ///
-    /// - Throws: `LookingError.badCondition`, `QueryError`; errors of reading the store.
+    /// - Throws: `LookingError.badCondition`, `QueryError`; errors reading the store.
     func search(_ store: SurveyedStore) throws {
-        stores.formUnion(store.all)
         guard isChosen(store.path) else { return }
         hasStore = true
-        guard !hasMore, searched.insert(Searched(store: store.path, mark: store.mark)).inserted
+        guard !hasMore,
+            searched.insert(Searched(store: store.path.exact, mark: store.mark)).inserted
         else { return }
         context.tellDetail("searches '\(store.path)' in \(store.place)")
         let snapshot = try store.open()
@@ -92,7 +95,7 @@ final class FoundRows {
         let identity = TableIdentity(of: table, and: table, isUTF8: isUTF8)
         let folded = table.name.foldedIdentifier
         guard identity != .content else {
-            if passedOver.insert("\(path) \(folded)").inserted {
+            if passedOver.insert("\(path) \(folded)".exact).inserted {
                 context.note("'\(table.name)' in '\(path)' is passed over: no key tells its rows")
             }
             return
@@ -100,7 +103,7 @@ final class FoundRows {
         let search = RowSearch(snapshot, check: context.checkCancellation)
         try translating(table) {
             try search.forEachKey(of: options.wanted, in: table, by: identity) { key in
-                let name = Name(store: path, table: folded, key: key)
+                let name = Name(store: path.exact, table: folded, key: key)
                 guard !self.names.contains(name) else { return true }
                 guard rows.count < options.rowLimit else {
                     hasMore = true
@@ -132,7 +135,9 @@ final class FoundRows {
         return properties
     }
 
-    /// Runs a search, and remembers that the table lacks a column: it may have it in another state.
+    /// Runs a search.
+    ///
+    /// If the table lacks a column, remembers that: the table of another state may have it.
     private func translating(_ table: TableSchema, _ search: () throws -> Void) throws {
         guard case .condition(let condition) = options.wanted else { return try search() }
         do {
@@ -153,14 +158,15 @@ final class FoundRows {
     // MARK: - Names
 
     private func isChosen(_ path: String) -> Bool {
-        guard let name = options.store, path != name else { return true }
-        return !stores.contains(name) && path.split(separator: "/").last.map(String.init) == name
+        guard let name = options.store?.exact, path.exact != name else { return true }
+        let last = path.utf8.split(separator: UInt8(ascii: "/")).last
+        return !stores.contains(name) && last?.elementsEqual(name.text.utf8) ?? false
     }
 
     private func chosenTables(of schema: StoreSchema, _ names: CoreDataNames?) -> [TableSchema] {
-        // What a virtual table keeps in others is no row that anyone wrote.
+        // The shadow tables of a virtual table contain no rows that a user wrote.
         let ordinary = schema.tables.filter { $0.kind == .table }
-        guard let wanted = options.table?.foldedIdentifier else { return ordinary }
+        guard let wanted = options.table else { return ordinary }
         let choice = TableChoice(in: schema, names, place: "a store")
         if let found = choice.table(wanted, kinds: [.table, .shadow]) {
             hasTable = true
@@ -168,35 +174,36 @@ final class FoundRows {
         }
         obstacle = obstacle ?? choice.obstacle(wanted)
         let all = schema.tables.filter { $0.kind == .table || $0.kind == .shadow }
-        tables.formUnion(all.map(\.name) + all.compactMap { names?.entity(ofTable: $0.name) })
+        tables.formUnion(all.map(\.name.exact))
+        tables.formUnion(all.compactMap { names?.entity(ofTable: $0.name)?.exact })
         return []
     }
 
     private static let anyPlace = "any of the backups, nor in the stores directory"
 
-    /// Tells once that a text may be in what a module has the rows of.
+    /// Reports once that virtual tables are not searched.
     private func noteVirtualTables(of schema: StoreSchema, _ path: String) {
         guard options.table == nil else { return }
         let names = schema.tables.filter { $0.kind == .virtual }.map(\.name)
-            .filter { passedOver.insert("\(path) \($0)").inserted }
+            .filter { passedOver.insert("\(path) \($0)".exact).inserted }
         guard let first = names.first else { return }
         let more = names.count > 1 ? " and \(names.count - 1) more" : ""
         context.note("the virtual table '\(first)'\(more) in '\(path)' is passed over")
     }
 
-    /// Throws if a store, a table or a column was named that no state has.
+    /// Checks that at least one state has the named store, table and columns.
     ///
-    /// - Throws: `LookingError`.
+    /// - Throws: `LookingError` if none has.
     func checkNames() throws {
         guard !stores.isEmpty else { return }
         let place = Self.anyPlace
         if let name = options.store, !hasStore {
-            throw LookingError.noStore(name, in: place, stores: stores.sorted())
+            throw LookingError.noStore(name, in: place, stores: stores.sorted().map(\.text))
         }
         guard hasStore, !tables.isEmpty || hasTable || missingColumn != nil else { return }
         if let name = options.table, !hasTable {
             if let obstacle { throw obstacle }
-            throw LookingError.noTable(name, in: place, tables: tables.sorted())
+            throw LookingError.noTable(name, in: place, tables: tables.sorted().map(\.text))
         }
         if !hasCompiled, let missingColumn { throw missingColumn }
     }

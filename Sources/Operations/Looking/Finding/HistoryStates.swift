@@ -3,46 +3,43 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// A store of a state, which may be opened.
+/// A store of a state that can be opened.
 struct SurveyedStore {
-    /// Its path, printable.
+    /// The store's path, printable.
     var path: String
     var mark: StoreMark
-    /// The paths of all stores of the state.
-    var all: [String]
-    /// The state, in messages.
+    /// The name of the state, for messages.
     var place: String
     var open: () throws -> StoreSnapshot
 }
 
-/// The states of a history, in the order of time: what is known of each, and what cannot be read.
+/// The states of a history, oldest first: what is known of each, and which of them cannot be read.
 final class HistoryStates {
     private struct State {
         var place: RowHistory.Place
-        /// `nil` before it was surveyed, and if it cannot be read.
+        /// `nil` before the state is surveyed, and if it cannot be read.
         var marks: StoreMarks?
-        /// The newer state that has the same content, and was looked at in its place.
+        /// The newer state with the same content, which is read in place of this one.
         var source: Int?
-        /// Why it cannot be read.
+        /// The reason why the state cannot be read.
         var failure: String?
-        /// Why some of its stores cannot be read, by their paths.
-        var broken: [String: String] = [:]
+        /// The reasons why some of its stores cannot be read, by path.
+        var broken: [ExactString: String] = [:]
     }
 
-    /// A state that is open.
     private struct Opened {
         var marks: StoreMarks
         var name: String
         var open: (String) throws -> StoreSnapshot
     }
 
-    /// What could not be read, each told once.
+    /// The failures to read states and stores, each reported once.
     private(set) var problems: [Problem] = []
     private var states: [State]
     private let folder: BackupFolder
     private let stores: FilePath
     private let context: OperationContext
-    /// Why no archive elsewhere can be read any more.
+    /// The reason why no remote archive can be read any more.
     private var unreachable: String?
 
     init(
@@ -59,11 +56,20 @@ final class HistoryStates {
 
     // MARK: - Survey
 
-    /// Looks at a state, after the newer ones, and calls `body` for each of its stores; not for those of a backup that
-    /// has the content of the newer one.
+    /// Lists and searches the stores of a state, after the newer states.
     ///
+    /// Skips a backup that has the same content as the next newer one.
+    ///
+    /// - Parameters:
+    ///   - index: the state's index.
+    ///   - found: called with the paths of all its stores.
+    ///   - body: called for each of these stores.
     /// - Throws: `CancellationError`; errors of `body` that are not about the state.
-    func survey(_ index: Int, _ body: @escaping (SurveyedStore) throws -> Void) async throws {
+    func survey(
+        _ index: Int,
+        found: @escaping ([String]) -> Void,
+        _ body: @escaping (SurveyedStore) throws -> Void
+    ) async throws {
         try context.checkCancellation()
         if let unreachable, isElsewhere(index) {
             states[index].failure = unreachable
@@ -78,12 +84,13 @@ final class HistoryStates {
             try await look(at: index, context) { [self] opened in
                 states[index].marks = opened.marks
                 let paths = opened.marks.readable
+                found(paths)
                 for path in paths {
+                    try context.checkCancellation()
                     guard let mark = opened.marks[path] else { continue }
                     let store = SurveyedStore(
                         path: path,
                         mark: mark,
-                        all: paths,
                         place: opened.name,
                         open: { try opened.open(path) }
                     )
@@ -98,7 +105,7 @@ final class HistoryStates {
         return !backup.isOnThisMachine
     }
 
-    /// Whether two backups are known to be the same but for times.
+    /// Whether two backups are known to be equal except for times.
     private func hasSameContent(_ index: Int, _ other: Int) -> Bool {
         guard states[other].marks != nil, case .backup(let left) = states[index].place,
             case .backup(let right) = states[other].place, let content = left.content
@@ -115,8 +122,11 @@ final class HistoryStates {
         switch states[index].place {
         case .live:
             return try await LiveStores(stores, context: context).look { live in
-                let marks = StoreMarks(live: try live.stores(), number: index)
-                return try body(Opened(marks: marks, name: live.name) { try live.store($0) })
+                let stores = try live.storesByPath()
+                let marks = StoreMarks(live: stores.keys.map(\.text), number: index)
+                return try body(
+                    Opened(marks: marks, name: live.name) { try live.store($0, of: stores) }
+                )
             }
         case .backup(let backup):
             let opened = try await OpenedBackup(
@@ -131,10 +141,10 @@ final class HistoryStates {
                     leavingOut: opened.plan.header?.excluded,
                     number: index
                 )
+                let items = Dictionary(contents.stores.map { ($0.path.exact, $0.items) }) { $1 }
                 return try body(
-                    Opened(marks: marks, name: opened.name) { path in
-                        let items = contents.stores.first { $0.path == path }?.items
-                        return try opened.store(path, of: items ?? [])
+                    Opened(marks: marks, name: opened.name) {
+                        try opened.store($0, of: items[$0.exact] ?? [])
                     }
                 )
             }
@@ -143,7 +153,9 @@ final class HistoryStates {
 
     // MARK: - Following
 
-    /// Tells what a state, after the older ones, says of rows that were found.
+    /// Reports to `trails` what a state contains of the rows found.
+    ///
+    /// The older states must come first.
     ///
     /// - Throws: `CancellationError`.
     func follow(_ trails: RowTrails, at index: Int) async throws {
@@ -158,12 +170,13 @@ final class HistoryStates {
         let unread = trails.stores.filter { trails.take(marks[$0], of: $0, at: state.place) }
         guard !unread.isEmpty else { return }
         let source = state.source ?? index
-        // It was told before what is to be told of it.
+        // The survey has already reported this backup.
         var quiet = context
         quiet.report = { _ in }
         try await tolerating(source) {
             try await look(at: source, quiet) { [self] opened in
                 for path in unread {
+                    try context.checkCancellation()
                     let isRead = try tolerating(source, store: path) {
                         try trails.read(ReadableStore(opened.open(path)), path, at: state.place) {
                             guard Self.isOfTheState($0) else { throw $0 }
@@ -171,7 +184,7 @@ final class HistoryStates {
                         }
                     }
                     if !isRead {
-                        let reason = states[source].broken[path] ?? ""
+                        let reason = states[source].broken[path.exact] ?? ""
                         trails.take(.unknown(reason), of: path, at: state.place)
                     }
                 }
@@ -183,7 +196,7 @@ final class HistoryStates {
 
     // MARK: - Failures
 
-    /// Runs `body`, and notes that the state cannot be read if so.
+    /// Runs `body`; if the state cannot be read, records that.
     private func tolerating(_ index: Int, _ body: () async throws -> Void) async throws {
         do {
             try await body()
@@ -197,9 +210,9 @@ final class HistoryStates {
         }
     }
 
-    /// Runs `body`, and notes that a store of the state cannot be read if so.
+    /// Runs `body`; if a store of the state cannot be read, records that.
     ///
-    /// - Returns: whether it could.
+    /// - Returns: whether the store could be read.
     private func tolerating(
         _ index: Int,
         store path: String,
@@ -214,17 +227,17 @@ final class HistoryStates {
         }
     }
 
-    /// Notes once that a store cannot be read, and returns why.
+    /// Records once that a store cannot be read, and returns the reason.
     private func fail(_ index: Int, store path: String, _ error: any Error) -> String {
-        if let reason = states[index].broken[path] { return reason }
+        if let reason = states[index].broken[path.exact] { return reason }
         let reason = explain(error)
         let told = withoutName(reason, index)
-        states[index].broken[path] = told
+        states[index].broken[path.exact] = told
         problems.append(Problem(unreadable: name(of: index), reason))
         return told
     }
 
-    /// Returns a reason without the name of the backup: of several that follow each other it is the same then.
+    /// Returns a reason without the backup's name, so that consecutive backups with the same reason compare equal.
     private func withoutName(_ reason: String, _ index: Int) -> String {
         guard case .backup(let backup) = states[index].place else { return reason }
         return [backup.name, backup.displayName].reduce(reason) {
@@ -239,7 +252,7 @@ final class HistoryStates {
         }
     }
 
-    /// Whether an error says that a state cannot be read, and not that the question is wrong or that all is to end.
+    /// Whether an error means that a state cannot be read, not that the query is wrong or the run is cancelled.
     private static func isOfTheState(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError, is QueryError: false

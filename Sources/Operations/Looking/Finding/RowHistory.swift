@@ -1,7 +1,7 @@
 public import Backups
 public import Stores
 
-/// A row, and what became of it from backup to backup.
+/// A row, and its changes from backup to backup.
 public struct RowHistory: Sendable {
     /// A state of the stores directory.
     public enum Place: Sendable, Equatable {
@@ -10,29 +10,29 @@ public struct RowHistory: Sendable {
         case live
     }
 
-    /// What happened to the row between two states that follow each other.
+    /// A change of the row between two consecutive states.
     public enum Change: Sendable, Equatable {
-        /// It was not there before, as far as is known; its values.
+        /// The first state known to contain the row; its values.
         case first([RowChange.Cell])
         /// The values that changed.
         case changed([RowChange.Cell])
-        /// It is not there any more.
+        /// The row was deleted.
         case gone
-        /// It was gone before; the values that are others than when it went.
+        /// The row came back; the values that differ from when it was deleted.
         case back([RowChange.Cell])
-        /// Whether it is there is not known, from this state to another; why.
+        /// It is not known whether the row exists, from this state until another; the reason.
         case unknown(until: Place, reason: String)
     }
 
-    /// A change, and the first state that has it.
+    /// A change, and the first state that shows it.
     public struct Event: Sendable {
         public var place: Place
         public var change: Change
-        /// Of a row that is gone, or not known, and that was there before: the last state that has it.
+        /// The last state with the row, if it is gone or unknown here and existed before.
         public var last: Place?
     }
 
-    /// What is known of it in the newest state.
+    /// The row's status in the newest state.
     public enum End: Sendable, Equatable {
         case there, gone, unknown
     }
@@ -40,18 +40,18 @@ public struct RowHistory: Sendable {
     /// The store's path, printable.
     public var store: String
     public var table: String
-    /// The entity that the table is for, in a store of Core Data.
+    /// The entity that the table belongs to, in a Core Data store.
     public var entity: String?
-    /// The values by which it is known.
+    /// The values that identify the row.
     public var key: [(column: String, value: RowChange.Value)]
-    /// The names of attributes by those of columns.
+    /// The attribute names by column name.
     public var properties: [String: String]
-    /// In the order of time.
+    /// The changes, oldest first.
     public var events: [Event]
-    /// The first and the last state that have it.
+    /// The first and the last state that contain the row.
     public var first: Place
     public var last: Place
-    /// What is known of it at last, in `newest`.
+    /// The row's status in `newest`.
     public var end: End
     public var newest: Place
 }

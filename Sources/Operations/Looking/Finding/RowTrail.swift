@@ -1,13 +1,13 @@
 internal import Backups
 internal import Stores
 
-/// What became of one row so far, as state after state is looked at in the order of time.
+/// The history of one row so far; the states are added oldest first.
 struct RowTrail {
-    /// What a state says of the row.
+    /// The status of the row in one state.
     enum Sight {
         case there(KeptRow)
         case absent
-        /// Why it is not known.
+        /// The reason why the status is not known.
         case unknown(String)
     }
 
@@ -18,12 +18,12 @@ struct RowTrail {
     private(set) var last: Place?
     private(set) var newest: Place?
     private(set) var end = RowHistory.End.gone
-    /// The row as it was when it was there last.
+    /// The row as the last state that contains it has it.
     private(set) var row: KeptRow?
-    /// Whether it was there when it was last known.
+    /// Whether the row existed in the last state whose status is known.
     private var isThere = false
 
-    /// Takes what the next state says.
+    /// Adds the row's status in the next state.
     mutating func take(_ sight: Sight, at place: Place) {
         newest = place
         switch sight {
@@ -45,7 +45,7 @@ struct RowTrail {
         }
     }
 
-    /// Takes a state whose store is the same as in the one before.
+    /// Adds a state whose store equals that of the previous state.
     mutating func takeSame(at place: Place) {
         if end == .unknown, let event = events.last, case .unknown(_, let reason) = event.change {
             events[events.count - 1].change = .unknown(until: place, reason: reason)

@@ -2,49 +2,52 @@ internal import Backups
 internal import Files
 internal import Stores
 
-/// What became of all rows that were found.
+/// The histories of all rows found, built up state by state.
 final class RowTrails {
     private let rows: [FoundRow]
     private var trails: [RowTrail]
-    /// The rows of each store, by their places.
-    private let places: [String: [Int]]
-    /// What is known of each store in the state before.
-    private var marks: [String: StoreMark] = [:]
+    /// The indices of each store's rows.
+    private let places: [ExactString: [Int]]
+    /// The mark of each store in the previous state.
+    private var marks: [ExactString: StoreMark] = [:]
 
     init(of rows: [FoundRow]) {
         self.rows = rows.sorted { left, right in
-            let (store, other) = (left.store, right.store)
+            let (store, other) = (left.store.exact, right.store.exact)
             if store != other { return store < other }
-            if left.table.name != right.table.name { return left.table.name < right.table.name }
+            let (table, its) = (left.table.name.exact, right.table.name.exact)
+            if table != its { return table < its }
             return left.key < right.key
         }
         trails = rows.map { _ in RowTrail() }
-        places = Dictionary(grouping: self.rows.indices) { [rows = self.rows] in rows[$0].store }
+        places = Dictionary(grouping: self.rows.indices) { [rows = self.rows] in
+            rows[$0].store.exact
+        }
     }
 
-    /// The paths of the stores that have rows.
-    var stores: [String] { places.keys.sorted() }
+    /// The paths of the stores that contain these rows.
+    var stores: [String] { places.keys.sorted().map(\.text) }
 
-    /// Takes what is known of a store in the next state.
+    /// Records what is known of a store in the next state.
     ///
-    /// - Returns: whether it must be read.
+    /// - Returns: whether the store must be read.
     @discardableResult
     func take(_ mark: StoreMark?, of store: String, at place: RowHistory.Place) -> Bool {
-        let before = marks[store]
-        marks[store] = nil
+        let before = marks[store.exact]
+        marks[store.exact] = nil
         switch mark {
         case nil: take(.absent, of: store, at: place)
         case .unknown(let reason): take(.unknown(reason), of: store, at: place)
         case let mark?:
-            marks[store] = mark
+            marks[store.exact] = mark
             guard mark == before else { return true }
-            for index in places[store] ?? [] { trails[index].takeSame(at: place) }
+            for index in places[store.exact] ?? [] { trails[index].takeSame(at: place) }
         }
         return false
     }
 
     private func take(_ sight: RowTrail.Sight, of store: String, at place: RowHistory.Place) {
-        for index in places[store] ?? [] { trails[index].take(sight, at: place) }
+        for index in places[store.exact] ?? [] { trails[index].take(sight, at: place) }
     }
 
     /// Reads the rows of a store in the next state.
@@ -53,8 +56,8 @@ final class RowTrails {
     ///   - store: the store.
     ///   - path: its path.
     ///   - place: the state.
-    ///   - failed: told why a row could not be read; returns the reason in words.
-    /// - Throws: `StoreError` if not even its schema can be read.
+    ///   - failed: called with the error if a row cannot be read; returns the reason as text.
+    /// - Throws: `StoreError` if even the schema cannot be read.
     func read(
         _ store: ReadableStore,
         _ path: String,
@@ -63,7 +66,7 @@ final class RowTrails {
     ) throws {
         let schema = try store.reading { try store.schema() }
         let isUTF8 = schema.encoding == "UTF-8"
-        for index in places[path] ?? [] {
+        for index in places[path.exact] ?? [] {
             let row = rows[index]
             var sight = RowTrail.Sight.absent
             if let table = schema.table(row.table.name), [.table, .shadow].contains(table.kind) {
@@ -87,7 +90,7 @@ final class RowTrails {
         }
     }
 
-    /// Returns what became of the rows that were there at all.
+    /// Returns the histories of all rows that at least one state contains.
     func histories() -> [RowHistory] {
         zip(rows, trails).compactMap { row, trail in
             guard let first = trail.first, let last = trail.last, let newest = trail.newest,

@@ -3,63 +3,62 @@ internal import Backups
 internal import Files
 internal import Stores
 
-/// What is known of a store in one state without reading it.
+/// The information about a store in one state that is available without reading it.
 enum StoreMark: Hashable {
-    /// Its content: of two stores with the same digest each page is the same.
+    /// The digest of its content: stores with the same digest have the same pages.
     case content(Digest)
-    /// One that is like no other, of the state of this number: what is in it is known only by reading it.
+    /// A store of the state with this number that equals no other: only reading it shows its content.
     case other(Int)
-    /// It is not known whether its rows are there; why.
+    /// It is not known whether the state has its rows; the reason.
     case unknown(String)
 }
 
-/// What is known of all stores in one state.
+/// The information about all stores of one state that is available without reading them.
 struct StoreMarks {
-    private let marks: [String: StoreMark]
-    /// What was left out, as far as it is told.
+    private let marks: [ExactString: StoreMark]
+    /// The patterns of what the backup left out, as far as the manifest records them.
     private let patterns: [PathPattern]
-    private let leftOut: Set<String>
+    private let leftOut: Set<ExactString>
 
-    /// Takes the stores of a stores directory.
+    /// Creates the marks of the stores in a stores directory.
     init(live stores: [String], number: Int) {
-        marks = Dictionary(stores.map { ($0, .other(number)) }) { $1 }
+        marks = Dictionary(stores.map { ($0.exact, .other(number)) }) { $1 }
         (patterns, leftOut) = ([], [])
     }
 
-    /// Takes what a backup's manifest says of the stores, without reading one.
+    /// Creates the marks of a backup's stores from its manifest, without reading a store.
     ///
     /// - Parameters:
-    ///   - contents: the backup's.
-    ///   - excluded: what it left out.
-    ///   - number: the state's.
+    ///   - contents: the stores of the backup.
+    ///   - excluded: what the backup left out.
+    ///   - number: the state's number.
     /// - Throws: `PathPatternError`.
     init(of contents: StoreContents, leavingOut excluded: Excluded?, number: Int) throws {
         patterns = try excluded?.rules().patterns ?? []
-        leftOut = Set(excluded?.paths ?? [])
-        var marks: [String: StoreMark] = [:]
+        leftOut = Set((excluded?.paths ?? []).map(\.exact))
+        var marks: [ExactString: StoreMark] = [:]
         for (path, items) in contents.stores {
-            marks[path] = Self.digest(of: items).map { .content($0) } ?? .other(number)
+            marks[path.exact] = Self.digest(of: items).map { .content($0) } ?? .other(number)
         }
-        for problem in contents.problems where marks[problem.path] == nil {
+        for problem in contents.problems where marks[problem.path.exact] == nil {
             switch problem.kind {
-            case .damagedStore: marks[problem.path] = .unknown("the backup has it damaged")
-            case .unreadable: marks[problem.path] = .unknown("the backup could not read it")
+            case .damagedStore: marks[problem.path.exact] = .unknown("the backup has it damaged")
+            case .unreadable: marks[problem.path.exact] = .unknown("the backup could not read it")
             default: break
             }
         }
         self.marks = marks
     }
 
-    /// The paths of the stores that can be read.
+    /// The paths of the readable stores.
     var readable: [String] {
-        marks.compactMap { path, mark in
-            if case .unknown = mark { nil } else { path }
-        }.sorted()
+        marks.filter { if case .unknown = $0.value { false } else { true } }.keys.sorted()
+            .map(\.text)
     }
 
-    /// Returns what is known of a store; `nil` if it is not there.
+    /// Returns the mark of a store; `nil` if the state does not contain it.
     subscript(path: String) -> StoreMark? {
-        if let mark = marks[path] { return mark }
+        if let mark = marks[path.exact] { return mark }
         return isLeftOut(path) ? .unknown("the backup left it out") : nil
     }
 
@@ -68,12 +67,12 @@ struct StoreMarks {
             return false
         }
         return sequence(first: store, next: \.parent).contains { part in
-            leftOut.contains(part.description)
+            leftOut.contains(part.description.exact)
                 || patterns.verdict(on: part, isDirectory: part != store) ?? false
         }
     }
 
-    /// Returns a digest of a store and the log beside it; `nil` if no manifest tells theirs.
+    /// Returns a digest of a store and the log beside it; `nil` if the manifest does not record their digests.
     private static func digest(of items: [ArchiveExtractor.Item]) -> Digest? {
         var sum = RunningDigest()
         for item in items {

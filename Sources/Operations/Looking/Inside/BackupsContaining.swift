@@ -2,13 +2,13 @@ internal import Archives
 public import Backups
 internal import Files
 
-/// Finds the backups in which there is a file or a directory.
+/// Finds the backups that contain a file or a directory.
 public struct BackupsContaining {
-    /// Which have it.
+    /// The result of a search.
     public struct Outcome: Sendable {
-        /// In the order in which they were given.
+        /// The backups that contain the path, in the given order.
         public var backups: [Backup] = []
-        /// The backups that could not be looked into.
+        /// The backups that could not be read.
         public var problems: [Problem] = []
     }
 
@@ -20,12 +20,12 @@ public struct BackupsContaining {
         self.context = context
     }
 
-    /// Looks into backups, the directory and the manifest of each.
+    /// Searches the directory and the manifest of each backup.
     ///
     /// - Parameters:
-    ///   - path: of a file or a directory, as it is printed.
-    ///   - backups: those to look into.
-    /// - Returns: those that have it.
+    ///   - path: the path of a file or a directory, as it is printed.
+    ///   - backups: the backups to search.
+    /// - Returns: the backups that contain the path.
     /// - Throws: `CancellationError`.
     public func run(_ path: String, among backups: [Backup]) async throws -> Outcome {
         let wanted = NamedPaths([path])
@@ -47,7 +47,7 @@ public struct BackupsContaining {
     }
 }
 
-/// That no more needs to be read.
+/// A signal that the path was found, so that reading can stop.
 private struct Found: Error {}
 
 extension ArchivedBackup {

@@ -1,119 +1,139 @@
 internal import Archives
 internal import Backups
 public import Files
+internal import Stores
 public import SystemPackage
 
-/// Gets files out of a backup, each whole and verified, or not at all.
+/// Extracts files from a backup, each complete and verified, or not at all.
+///
+/// It follows no link below the target directory, and never places a store beside a log of another state.
 public struct ExtractFiles {
-    /// What came out.
+    /// The result of an extraction.
     public struct Outcome: Sendable {
         /// The new files and directories that were named, printable.
         public var paths: [String]
-        /// Files in them, and their bytes.
+        /// The number of extracted files, and their size in bytes.
         public var files: Int
         public var bytes: Int64
     }
 
-    private let context: OperationContext
+    let context: OperationContext
     private let fileSystem: any FileSystem
+    /// Whether files keep their set-user-ID and set-group-ID bits.
+    private let keepsSetID: Bool
 
-    public init(context: OperationContext, fileSystem: any FileSystem) {
+    public init(context: OperationContext, fileSystem: any FileSystem, keepingSetID: Bool = false) {
         self.context = context
         self.fileSystem = fileSystem
+        keepsSetID = keepingSetID
     }
 
-    /// Extracts what is named; nothing that is there is replaced.
+    /// Extracts the named paths; nothing that exists is replaced.
     ///
     /// - Parameters:
-    ///   - names: paths in the backup, of files, or of directories with all that is in them.
+    ///   - names: paths in the backup of files, or of directories with all that is in them.
     ///   - backup: the backup, within its `look`.
-    ///   - directory: where they go, each under its path; made if it is not there.
-    /// - Returns: what came out.
-    /// - Throws: `LookingError` if something named is not there; `FileError.exists` if a path is taken;
-    ///   `ArchiveError`, `DamagedBytes`, `FileError`: then nothing came out of what was not yet in its place, and
-    ///   no directory stays that was made for it.
+    ///   - directory: the target directory, in which each entry keeps its path; created if it is missing.
+    /// - Returns: the extracted files.
+    /// - Throws: `LookingError` if a name matches nothing; `FileError.exists` if a path is taken; `ExtractError`;
+    ///   `ArchiveError`, `DamagedBytes`, `FileError`. After an error, only paths that were already moved into place
+    ///   remain, and new directories are removed if they are empty.
     public func run(
         _ names: [String],
         of backup: OpenedBackup,
         to directory: FilePath
     ) throws -> Outcome {
-        var made: [FilePath] = []
+        let found = try found(names, in: backup)
+        let place = Place(roots: Set(found.map(\.root)), items: found.map(\.item))
+        try place.refuseOccupied(of: backup, in: try? .open(directory))
+        try warnOfLogs(beside: place, of: backup)
+        let made = try fileSystem.createMissing(directory)
+        var inside: [(Directory, FileName)] = []
         do {
-            return try run(names, of: backup, to: directory, making: &made)
+            return try extract(place, of: backup, to: .open(directory), making: &inside)
         } catch {
+            for (parent, name) in inside.reversed() { try? parent.removeDirectory(name) }
             for path in made.reversed() { try? LocalFileSystem().removeEmptyDirectory(path) }
             throw error
         }
     }
 
-    private func run(
+    /// Finds the named entries, without SQLite's files of a later moment than the store beside them.
+    private func found(
         _ names: [String],
+        in backup: OpenedBackup
+    ) throws -> [(item: ArchiveExtractor.Item, root: RelativePath)] {
+        let found = try backup.items(NamedPaths(names)).filter { !$0.item.entry.isSpecial }
+        let roots = Set(found.map(\.root))
+        return try found.filter { item, root in
+            let path = item.attributes.path
+            let isAlone =
+                path == root && Store.database(ofFileBeside: path).map(roots.contains) != true
+            return try isAlone || !backup.archived.isStray(item)
+        }
+    }
+
+    private func extract(
+        _ place: Place,
         of backup: OpenedBackup,
-        to directory: FilePath,
-        making made: inout [FilePath]
+        to target: Directory,
+        making made: inout [(Directory, FileName)]
     ) throws -> Outcome {
-        let found = try backup.items(NamedPaths(names)).filter { found in
-            guard !found.item.entry.isSpecial else { return false }
-            // A store comes out clean; what lies beside it does if somebody names it.
-            return try found.root == found.item.attributes.path
-                || !backup.archived.isStray(found.item)
+        let scratch = try ScratchDirectory(in: target.path)
+        let locked = Set(
+            place.items.map(\.attributes).filter {
+                $0.kind == .directory && $0.mode & Self.ownerMayChange != Self.ownerMayChange
+                    && place.roots.contains($0.path)
+            }.map(\.path)
+        )
+        var attributes: [RelativePath: EntryAttributes] = [:]
+        let size = try context.extract(
+            place.items,
+            into: scratch.path,
+            at: target.path,
+            syncing: .each,
+            by: AttributeRules(keepingSetID: keepsSetID)
+        ) {
+            guard locked.contains($0.path) else { return }
+            attributes[$0.path] = $0
+            // A directory that its owner may not write to cannot be moved to another parent (rename(2)).
+            $0.mode |= Self.ownerMayChange
         }
-        let roots = Set(found.map(\.root)).sorted()
-        for root in roots where try FileInfo.ifPresent(root.below(directory)) != nil {
-            throw FileError.exists(root.below(directory))
+        // An application may have run in the meantime.
+        try place.refuseOccupied(of: backup, in: target)
+        let staged = try Directory.open(scratch.path)
+        for root in place.sorted {
+            let parent = try target.descend(to: root.parent) { directory, name in
+                try directory.createDirectory(name)
+                made.append((directory, name))
+                return true
+            }
+            guard let parent, let source = try staged.descend(to: root.parent) else { continue }
+            let opened = try attributes[root].map { _ in try source.directory(root.name) }
+            try source.move(root.name, to: parent)
+            if let own = attributes[root] {
+                try opened?.setAttributes(mode: own.mode, modified: own.modified)
+            }
+            try parent.sync()
         }
-        let items = found.map(\.item)
-        try warnOfLogs(beside: roots, of: backup, taking: items)
-        made += try fileSystem.createMissing(directory)
-        let scratch = try ScratchDirectory(in: directory)
-        let unwritable = items.map(\.attributes).filter {
-            $0.kind == .directory && $0.mode & Self.ownerWrites == 0 && roots.contains($0.path)
-        }
-        let writable = Set(unwritable.map(\.path))
-        let size = try context.extract(items, into: scratch.path, at: directory, syncing: .each) {
-            // A directory that its owner may not write to cannot get another parent (rename(2)).
-            if writable.contains($0.path) { $0.mode |= Self.ownerWrites }
-        }
-        for root in roots {
-            let place = root.below(directory)
-            made += try fileSystem.createMissing(place.removingLastComponent())
-            try fileSystem.move(root.below(scratch.path), to: place)
-        }
-        for attributes in unwritable { try Self.set(attributes, below: directory) }
-        for parent in Set(roots.map { $0.below(directory).removingLastComponent() }) {
-            try fileSystem.sync(parent)
-        }
+        for (parent, _) in made { try parent.sync() }
         return Outcome(
-            paths: roots.map { printable($0.below(directory)) },
-            files: items.count { $0.attributes.kind == .file },
+            paths: place.sorted.map { printable($0.below(target.path)) },
+            files: place.items.count { $0.attributes.kind == .file },
             bytes: size
         )
     }
 
-    /// The permission of a directory's owner to change it.
-    private static let ownerWrites: UInt16 = 0o200
+    /// The permissions of a directory's owner.
+    private static let ownerMayChange: UInt16 = 0o700
 
-    /// Gives a directory its own mode, once it is in its place.
-    private static func set(_ attributes: EntryAttributes, below directory: FilePath) throws {
-        let parent = attributes.path.below(directory).removingLastComponent()
-        try Directory.open(parent).setAttributes(
-            of: attributes.path.name,
-            isLink: false,
-            mode: attributes.mode,
-            modified: attributes.modified
-        )
-    }
-
-    /// Tells of logs and journals beside what is extracted: in archives of others and of damaged stores, a
-    /// store is not whole without.
-    private func warnOfLogs(
-        beside roots: [RelativePath],
-        of backup: OpenedBackup,
-        taking items: [ArchiveExtractor.Item]
-    ) throws {
-        let taken = Set(items.map(\.attributes.path))
+    /// Warns of logs and journals that stay behind.
+    ///
+    /// In other programs' archives, and beside damaged stores, a store is incomplete without them.
+    private func warnOfLogs(beside place: Place, of backup: OpenedBackup) throws {
+        let taken = Set(place.items.map(\.attributes.path))
         let logs = Set(
-            roots.flatMap { root in
+            place.roots.flatMap { root in
                 ["-wal", "-journal"].map { root.sibling(root.name.appending($0)) }
             }
         ).subtracting(taken)

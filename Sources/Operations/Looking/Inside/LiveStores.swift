@@ -2,15 +2,15 @@ internal import Files
 public import Stores
 public import SystemPackage
 
-/// The stores directory, which is looked into as a backup is; nothing in it is changed.
+/// The stores directory as a place to read stores, like a backup; nothing in it is changed.
 public struct LiveStores: StorePlace {
     private let path: FilePath
     private let context: OperationContext
 
-    /// How long to wait for a writer that lets nobody read.
+    /// The time to wait for a writer that blocks readers.
     private static let busyTimeout = Duration.seconds(5)
 
-    /// Names the directory.
+    /// Creates a place for a stores directory.
     public init(_ path: FilePath, context: OperationContext) {
         self.path = path
         self.context = context
@@ -21,11 +21,22 @@ public struct LiveStores: StorePlace {
     public func stores() throws -> [String] { try survey().map(\.path.description) }
 
     public func store(_ path: String?) throws -> StoreSnapshot {
-        let stores = try survey()
-        let names = stores.map(\.path.description)
-        let wanted = try path ?? StoreChoice.only(of: names, in: name)
-        guard let store = stores.first(where: { $0.path.description == wanted }) else {
-            throw LookingError.noStore(wanted, in: name, stores: names)
+        let stores = try storesByPath()
+        let wanted = try path ?? StoreChoice.only(of: stores.keys.sorted().map(\.text), in: name)
+        return try store(wanted, of: stores)
+    }
+
+    /// Returns all stores by path, with a single pass over the directory.
+    ///
+    /// - Throws: `OperationError.noStores`, `FileError`, `CancellationError`.
+    func storesByPath() throws -> [ExactString: Store] {
+        try Dictionary(survey().map { ($0.path.description.exact, $0) }) { first, _ in first }
+    }
+
+    /// Opens one of the stores found; see `store`.
+    func store(_ path: String, of stores: [ExactString: Store]) throws -> StoreSnapshot {
+        guard let store = stores[path.exact] else {
+            throw LookingError.noStore(path, in: name, stores: stores.keys.sorted().map(\.text))
         }
         return try StoreSnapshot.ofNow(
             store,

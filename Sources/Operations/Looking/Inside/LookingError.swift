@@ -2,33 +2,43 @@ internal import Backups
 public import Files
 public import Stores
 
-/// Why something in a backup, or in the stores directory, could not be looked at; the payload names it.
+/// An error that keeps something in a backup or the stores directory from being read; the payload names it.
 public enum LookingError: ExplainedError {
-    /// There is no such file; perhaps another was meant.
+    /// There is no such file; `nearest` is the most similar name.
     case noFile(String, in: String, nearest: String?)
-    /// The path is of a directory or a link.
+    /// The path is that of a directory or a link.
     case notAFile(String, in: String)
-    /// There is no such store; these are there.
+    /// There is no such store; `stores` lists the existing ones.
     case noStore(String, in: String, stores: [String])
     /// There is no store at all.
     case noStores(in: String)
-    /// Which of these stores was not said.
+    /// There are several stores, and the user named none of them.
     case severalStores(in: String, stores: [String])
-    /// The file does not begin as an SQLite database does.
+    /// The file does not start with the header of an SQLite database.
     case notAStore(String, in: String)
-    /// There is no such table; these are there.
+    /// There is no such table; `tables` lists the existing ones.
     case noTable(String, in: String, tables: [String])
-    /// Something else has the name: a view, a virtual table, or a table in which a virtual one, perhaps known, keeps
-    /// its data.
+    /// The name belongs to a view, a virtual table or a shadow table. The payload names the virtual table of a shadow
+    /// table, if it is known.
     case notOfRows(TableSchema.Kind, String, of: String?, in: String)
-    /// The name is a subentity's, whose rows are in the table of another entity, with this number.
+    /// The name is that of a subentity, whose rows are in another entity's table with this entity number.
     case subentity(String, of: String, number: Int64, in: String)
-    /// The table has no such column; it has these.
+    /// The table has no such column; `columns` lists the existing ones.
     case noColumn(String, table: String, columns: [String])
-    /// The text is no condition that rows of a table can meet; perhaps this column was meant.
+    /// The text is not a valid condition for rows of a table; `nearest` is the most similar column.
     case badCondition(String, reason: String, nearest: String? = nil)
-    /// The data is not what was saved.
+    /// The data differs from the saved data.
     case damaged(any Error)
+
+    public var outcome: FailureOutcome {
+        switch self {
+        case .damaged: .damaged
+        case .severalStores, .badCondition: .usage
+        case .noFile, .notAFile, .noStore, .noStores, .notAStore, .noTable, .noColumn, .notOfRows,
+            .subentity:
+            .failed
+        }
+    }
 
     public var description: String {
         switch self {
@@ -58,7 +68,9 @@ public enum LookingError: ExplainedError {
 
     public var hint: String? {
         switch self {
-        case .noFile(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }
+        case .noFile(_, _, let nearest):
+            nearest.map { "did you mean '\($0)'?" }
+                ?? "see what is there with 'grocerydude show NAME --tree'"
         case .noStore(let path, _, let stores):
             nearestFile(to: path, among: stores).map { "did you mean '\($0)'?" }
                 ?? stores.first.map { "one that is there: '\($0)'" }
@@ -66,33 +78,37 @@ public enum LookingError: ExplainedError {
             nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
                 ?? names.first.map { "one that is there: '\($0)'" }
         case .subentity(_, let root, let number, _):
-            "name '\(root)', with the condition 'Z_ENT = \(number)'"
+            "name '\(root)', with '--where' and the condition 'Z_ENT = \(number)'"
         case .notOfRows(.view, _, _, _): "name the tables that it shows"
-        case .notOfRows(.shadow, _, let owner?, _):
-            "rows of '\(owner)' come back with the whole store"
-        case .notOfRows: "its store has it as a whole; what it keeps can be asked for in SQL"
+        case .notOfRows:
+            "all of its store comes back with 'grocerydude restore NAME --only STORE'; 'grocerydude sql' asks it"
         case .badCondition(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }
-        case .severalStores: "name one of them"
-        case .damaged(let error): (error as? any ExplainedError)?.hint
+        case .severalStores(_, let stores):
+            "name one with '\(Advice.option("store", stores.first ?? "PATH"))'"
+        case .damaged:
+            "\(Advice.list) and \(Advice.olderBackup)"
         case .notAFile, .noStores, .notAStore: nil
         }
     }
 
-    /// Says that there is no file of a name, and which name is nearest: in all its letters, or in its last part.
+    /// Returns an error for a missing file, with the most similar name: by all its letters, or by its last component.
     static func noFile(_ path: String, in place: String, among names: [String]) -> LookingError {
-        let last = path.split(separator: "/").last
+        let last = path.utf8.split(separator: UInt8(ascii: "/")).last
         let nearest =
             nearestName(to: path, among: names.prefix(comparedNames))
-            ?? names.first { $0.split(separator: "/").last == last }
+            ?? names.first { name in
+                last.map { name.utf8.split(separator: UInt8(ascii: "/")).last?.elementsEqual($0) }
+                    == true
+            }
         return .noFile(path, in: place, nearest: nearest)
     }
 
-    /// The most names that are compared with one that is not there.
+    /// The greatest number of names that are compared with a missing name.
     private static let comparedNames = 20_000
 
-    /// Runs `body`, and throws an error that its archive is damaged as `damaged`.
+    /// Runs `body`, and converts errors about a damaged archive to `damaged`.
     ///
-    /// - Throws: what `body` throws.
+    /// - Throws: errors of `body`.
     static func translating<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -101,9 +117,9 @@ public enum LookingError: ExplainedError {
         }
     }
 
-    /// Runs `body`, and throws an error that its archive is damaged as `damaged`.
+    /// Runs `body`, and converts errors about a damaged archive to `damaged`.
     ///
-    /// - Throws: what `body` throws.
+    /// - Throws: errors of `body`.
     static func translating<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()

@@ -1,33 +1,32 @@
 internal import Archives
 internal import Files
 
-/// Paths in a backup as a person names them: each a file, or a directory with all that is in it.
+/// Paths in a backup as a user names them: each names a file, or a directory with everything in it.
 ///
-/// A name that is not UTF-8 is named as it is printed.
+/// A path that is not UTF-8 is named as it is printed.
 struct NamedPaths {
-    /// What was named, without `./` before it and `/` behind it.
+    /// The names, without a leading `./` and a trailing `/`.
     let names: [String]
     private let bytes: [[UInt8]]
 
-    /// Takes what was named.
     init(_ names: [String]) {
         self.names = names.map { name in
-            var text = name[...]
-            while text.hasPrefix("./") { text = text.dropFirst(2) }
-            while text.count > 1, text.hasSuffix("/") { text = text.dropLast() }
-            return String(text)
+            // Compare bytes: an accent at the start of a name would form one character with the slash.
+            var text = name.utf8[...]
+            while text.starts(with: "./".utf8) { text = text.dropFirst(2) }
+            while text.count > 1, text.last == UInt8(ascii: "/") { text = text.dropLast() }
+            return String(Substring(text))
         }
         bytes = self.names.map { Array($0.utf8) }
     }
 
-    /// Whether one of the names is of the whole directory.
+    /// Whether one of the names denotes the whole directory.
     var haveAll: Bool { names.contains { ["", ".", "/"].contains($0) } }
 
-    /// Returns which of the names a path is, or is in.
+    /// Returns the names that match a path or one of the directories above it.
     ///
     /// - Parameter path: the path of an entry.
-    /// - Returns: the indices of these names, and the path of what the shortest of them names; `nil` if there is
-    ///   none.
+    /// - Returns: the indices of these names, and the path that the shortest of them denotes; `nil` if none matches.
     func match(_ path: RelativePath) -> (indices: [Int], root: RelativePath)? {
         let text = path.description.utf8
         let shown = text.count == path.bytes.count ? nil : Array(text)
@@ -35,7 +34,7 @@ struct NamedPaths {
             Self.leads(bytes[index], to: path.bytes)
                 || shown.map { Self.leads(bytes[index], to: $0) } ?? false
         }
-        // As it is printed, a name may be longer than it is; it has as many components.
+        // A printed name may be longer than the path, but has as many components.
         let depths = indices.map { bytes[$0].count { $0 == UInt8(ascii: "/") } + 1 }
         guard let depth = depths.min() else { return nil }
         var root = path
@@ -50,11 +49,11 @@ struct NamedPaths {
 }
 
 extension OpenedBackup {
-    /// Returns the entries that are named, in the order of the backup.
+    /// Returns the named entries, in the order of the backup.
     ///
-    /// - Parameter paths: what was named.
-    /// - Returns: each entry, and the path of what was named that it is, or is in. None of these paths is in another.
-    /// - Throws: `LookingError.noFile` if one of the names is of nothing; see `forEach`.
+    /// - Parameter paths: the names.
+    /// - Returns: each entry with the named path that is the entry's or above it. None of these paths contains another.
+    /// - Throws: `LookingError.noFile` if one of the names matches nothing; see `forEach`.
     func items(
         _ paths: NamedPaths
     ) throws -> [(item: ArchiveExtractor.Item, root: RelativePath)] {

@@ -6,15 +6,15 @@ internal import SystemPackage
 
 /// The files of all stores in a backup.
 struct StoreContents {
-    /// By the stores' paths, printable; what stands beside one comes after it.
+    /// The stores by printable path; files beside a store come after it.
     var stores: [(path: String, items: [ArchiveExtractor.Item])]
-    /// What could not be saved as it should.
+    /// The problems that occurred when the backup was made.
     var problems: [Problem]
 }
 
-/// A backup that is looked into: its files are read where they are, and only as much of them as is asked for.
+/// A backup opened for reading in place; only the requested parts of its files are read.
 ///
-/// Its methods may wait for what is fetched, so they are called within `look`.
+/// Call its methods within `look`, because they may wait for data to be fetched.
 public final class OpenedBackup: StorePlace {
     public let name: String
     let archived: ArchivedBackup
@@ -25,9 +25,9 @@ public final class OpenedBackup: StorePlace {
     ///
     /// - Parameters:
     ///   - backup: the backup.
-    ///   - folder: the folder that it is in.
-    ///   - limits: limits to hold the archive to.
-    ///   - context: where scratch files go, and who hears of it.
+    ///   - folder: the folder that contains it.
+    ///   - limits: the limits that the archive must not exceed.
+    ///   - context: the scratch directory, and the receiver of events.
     /// - Throws: see `BackupFolder.openInPlace`.
     public convenience init(
         _ backup: Backup,
@@ -39,7 +39,7 @@ public final class OpenedBackup: StorePlace {
         try await self.init(backup, in: folder, holdingTo: limits, cache: cache, context: context)
     }
 
-    /// Opens a backup of a folder, with a cache that others may share.
+    /// Opens a backup of a folder with a cache that others may share.
     ///
     /// - Throws: see `BackupFolder.openInPlace`.
     init(
@@ -57,10 +57,11 @@ public final class OpenedBackup: StorePlace {
                 context.report(.began(.fetching, total: $0))
             }
         }
+        try folder.refuseDistrusted(archived, openedAs: backup)
         if let remark = archived.originRemark { context.note(remark) }
     }
 
-    /// Takes a backup that was opened, with all that it is built on.
+    /// Wraps a backup that was opened together with its base backups.
     init(_ archived: ArchivedBackup, context: OperationContext) {
         cache = SegmentCache()
         self.context = context
@@ -68,7 +69,7 @@ public final class OpenedBackup: StorePlace {
         name = "'\(BackupName.display(archived.name))'"
     }
 
-    /// The backup as a restore has it, to be asked within `look`.
+    /// The backup as a restore uses it; use it within `look`.
     var plan: ArchivedBackup { archived }
 
     // MARK: - Files
@@ -80,17 +81,17 @@ public final class OpenedBackup: StorePlace {
         _ = try archived.forEach(body)
     }
 
-    /// Returns the entries whose paths are as wanted.
+    /// Returns the entries whose paths satisfy a condition.
     func items(where isWanted: (RelativePath) -> Bool) throws -> [ArchiveExtractor.Item] {
         var items: [ArchiveExtractor.Item] = []
         try forEach { if isWanted($0.attributes.path) { items.append($0) } }
         return items
     }
 
-    /// Returns a file's bytes, each verified before it is seen.
+    /// Returns a file's bytes; all bytes are verified before they are returned.
     ///
-    /// One that is not in segments is read at once: into memory if it is small, else into a scratch file, which
-    /// goes with the source.
+    /// Reads a file without segments at once: into memory if it is small, else into a scratch file, which is removed
+    /// with the source.
     func source(of item: ArchiveExtractor.Item) throws -> any ByteSource {
         guard item.attributes.kind == .file else {
             throw LookingError.notAFile(item.attributes.path.description, in: name)
@@ -113,9 +114,9 @@ public final class OpenedBackup: StorePlace {
     /// Reads a file from its beginning to its end.
     ///
     /// - Parameters:
-    ///   - path: its path, as it is printed.
-    ///   - body: takes the next bytes, which are verified; returns whether it wants more.
-    /// - Throws: `LookingError` if there is no such file; errors of reading it; what `body` throws.
+    ///   - path: the file's path, as it is printed.
+    ///   - body: takes the next bytes, which are verified; returns whether to continue.
+    /// - Throws: `LookingError` if there is no such file; errors reading it; errors of `body`.
     public func read(_ path: String, _ body: ([UInt8]) throws -> Bool) throws {
         let found = try items(NamedPaths([path]))
         guard let item = found.first(where: { $0.item.attributes.path == $0.root })?.item else {
@@ -129,7 +130,7 @@ public final class OpenedBackup: StorePlace {
         }
     }
 
-    /// Extracts some entries into a scratch directory, under their paths.
+    /// Extracts some entries into a scratch directory at their paths.
     private func extractedToScratch(_ items: [ArchiveExtractor.Item]) throws -> ScratchDirectory {
         let scratch = try ScratchDirectory(in: context.scratch)
         let size = items.reduce(0) { $0 + $1.size }
@@ -139,7 +140,7 @@ public final class OpenedBackup: StorePlace {
         )
         try context.extract(items, into: scratch.path, at: scratch.path, syncing: .never) {
             $0.owner = nil
-            // It must be readable, whatever its mode was.
+            // The file must be readable, whatever its mode was.
             $0.mode = 0o600
         }
         return scratch
@@ -147,7 +148,7 @@ public final class OpenedBackup: StorePlace {
 
     // MARK: - Stores
 
-    /// Returns the paths of the stores, printable.
+    /// Returns the printable paths of the stores.
     ///
     /// - Throws: `ArchiveError`, `ArchivedBackupError`.
     public func stores() throws -> [String] {
@@ -159,49 +160,64 @@ public final class OpenedBackup: StorePlace {
         return stores
     }
 
-    /// Opens a store for reading, where it is.
+    /// Opens a store for reading in place.
     ///
-    /// - Parameter path: its path, as `stores` says it; `nil` for the only one.
-    /// - Returns: the store; it stays good while it is referred to.
-    /// - Throws: `LookingError` if there is no such store, or more than one to choose from; `StoreError`,
+    /// - Parameter path: the store's path, as `stores` returns it; `nil` for the only store.
+    /// - Returns: the store; it stays valid while it is referenced.
+    /// - Throws: `LookingError` if there is no such store, or if there are several and `path` is `nil`; `StoreError`,
     ///   `ArchiveError`, `DamagedBytes`, `FileError`, `RemoteError`.
     public func store(_ path: String?) throws -> StoreSnapshot {
         let path = try path ?? StoreChoice.only(of: stores(), in: name)
-        let parts = Self.parts(of: path)
-        return try store(path, of: items { parts.contains($0.description) })
+        return try store(path, of: files(ofStores: [path]).items[path.exact] ?? [])
     }
 
-    /// The paths of a store's files: a log or a journal beside it is a part of it, in archives of others and of
-    /// damaged stores.
-    private static func parts(of store: String) -> [String] {
-        ["", "-wal", "-journal"].map { store + $0 }
+    /// Returns the paths of a store's files.
+    ///
+    /// In other programs' archives, and beside damaged stores, a log or a journal is part of the store.
+    private static func parts(of store: String) -> [ExactString] {
+        ["", "-wal", "-journal"].map { (store + $0).exact }
     }
 
-    /// Finds the files of all stores, in one look at the manifest.
+    /// Finds the files of all stores with a single pass over the manifest.
     ///
     /// - Throws: `ArchiveError`, `ArchivedBackupError`.
     func contents() throws -> StoreContents {
         let paths = try stores().sorted()
-        let wanted = Set(paths.flatMap(Self.parts))
-        var items: [String: ArchiveExtractor.Item] = [:]
-        let trailer = try archived.forEach { item in
-            let path = item.attributes.path.description
-            if wanted.contains(path) { items[path] = item }
-        }
+        let (items, trailer) = try files(ofStores: paths)
         return StoreContents(
-            stores: paths.map { path in (path, Self.parts(of: path).compactMap { items[$0] }) },
+            stores: paths.map { ($0, items[$0.exact] ?? []) },
             problems: trailer?.problems ?? []
         )
     }
 
-    /// Opens a store of which the files were found; see `store`.
+    /// Finds the files of some stores with a single pass over the manifest.
+    ///
+    /// - Returns: the files by the stores' paths, a store before the files beside it; the manifest's last line.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`.
+    func files(
+        ofStores paths: [String]
+    ) throws -> (items: [ExactString: [ArchiveExtractor.Item]], trailer: ManifestTrailer?) {
+        let wanted = Set(paths.flatMap(Self.parts))
+        var items: [ExactString: ArchiveExtractor.Item] = [:]
+        let trailer = try archived.forEach { item in
+            let path = item.attributes.path.description.exact
+            if wanted.contains(path) { items[path] = item }
+        }
+        let found = paths.map { path in (path.exact, Self.parts(of: path).compactMap { items[$0] })
+        }
+        return (Dictionary(found) { first, _ in first }, trailer)
+    }
+
+    /// Opens a store whose files were found; see `store`.
     func store(_ path: String, of items: [ArchiveExtractor.Item]) throws -> StoreSnapshot {
-        guard let item = items.first(where: { $0.attributes.path.description == path }) else {
+        guard let item = items.first(where: { $0.attributes.path.description.exact == path.exact })
+        else {
             throw LookingError.noStore(path, in: name, stores: try stores())
         }
         guard try isStore(item) else { throw LookingError.notAStore(path, in: name) }
         let hasSidecar = items.contains {
-            $0.attributes.path.description != path && $0.attributes.kind == .file && $0.size > 0
+            $0.attributes.path.description.exact != path.exact && $0.attributes.kind == .file
+                && $0.size > 0
         }
         guard hasSidecar || !EntrySource.canRead(item) else {
             return try StoreSnapshot(over: source(of: item), path: item.attributes.path)
@@ -221,23 +237,25 @@ public final class OpenedBackup: StorePlace {
         )
     }
 
-    /// Returns whether a file begins as a store does.
+    /// Returns whether a file starts with the header of an SQLite database.
     func isStore(_ item: ArchiveExtractor.Item) throws -> Bool {
         DatabaseHeader.begins(try start(of: item))
     }
 
-    /// Whether a file beside a database is SQLite's own.
+    /// Whether a file beside a database belongs to SQLite.
     func isSidecar(_ item: ArchiveExtractor.Item) throws -> Bool {
         guard item.attributes.kind == .file, !item.entry.isSpecial else { return false }
         return try Store.isSidecar(source(of: item), at: item.attributes.path)
     }
 
-    /// Whether a file is a store that says that it is in WAL mode.
+    /// Whether a file is a store whose header says that it is in WAL mode.
     func saysWAL(_ item: ArchiveExtractor.Item) throws -> Bool {
         DatabaseHeader(try start(of: item))?.saysWAL ?? false
     }
 
-    /// Reads as many bytes of a file as a store's header has; fewer if it is shorter, none of what is no file.
+    /// Reads the first bytes of a file, as many as a store's header has.
+    ///
+    /// Returns fewer for a shorter file, none for an entry that is not a file.
     private func start(of item: ArchiveExtractor.Item) throws -> [UInt8] {
         guard item.attributes.kind == .file, item.size > 0, !item.entry.isSpecial else { return [] }
         let count = Int(min(item.size, Int64(DatabaseHeader.length)))
@@ -250,5 +268,45 @@ public final class OpenedBackup: StorePlace {
             return start.count < count
         }
         return start
+    }
+}
+
+/// A file in a scratch directory; it keeps the directory alive.
+final class ScratchFile: ByteSource {
+    private let file: File
+    private let directory: ScratchDirectory
+
+    /// Opens a file.
+    ///
+    /// - Throws: `FileError`.
+    init(_ path: FilePath, in directory: ScratchDirectory) throws {
+        file = try File.open(path)
+        self.directory = directory
+    }
+
+    var path: FilePath { file.path }
+
+    var size: Int64 { get throws { try file.size } }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        try file.read(into: buffer, at: offset)
+    }
+}
+
+/// A choice among several stores.
+enum StoreChoice {
+    /// Returns the only store of a place.
+    ///
+    /// - Parameters:
+    ///   - stores: the stores' paths, printable.
+    ///   - place: the place that contains them, for messages.
+    /// - Returns: the store's path.
+    /// - Throws: `LookingError` if there is no store, or more than one.
+    static func only(of stores: [String], in place: String) throws -> String {
+        guard let store = stores.first else { throw LookingError.noStores(in: place) }
+        guard stores.count == 1 else {
+            throw LookingError.severalStores(in: place, stores: stores)
+        }
+        return store
     }
 }

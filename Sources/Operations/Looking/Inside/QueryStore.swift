@@ -1,13 +1,13 @@
 internal import Files
 public import Stores
 
-/// Answers questions in SQL to a store, in a backup or live.
+/// Runs SQL queries on a store of a backup or of the stores directory.
 public struct QueryStore {
-    /// How much an answer may take.
+    /// The limits of an answer.
     public struct Limits: Sendable {
-        /// The most rows of a statement; `nil` for all.
+        /// The greatest number of rows per statement; `nil` for no limit.
         public var rows: Int?
-        /// The longest time; `nil` for any.
+        /// The time limit; `nil` for none.
         public var time: Duration?
 
         public init(rows: Int? = nil, time: Duration? = nil) {
@@ -18,10 +18,10 @@ public struct QueryStore {
 
     /// A part of an answer.
     public enum Part {
-        /// The names of the columns of a statement's rows, which come next.
+        /// The column names of the rows that follow.
         case columns([String])
         case row([StoredValue])
-        /// There are more rows than the limit.
+        /// The answer has more rows than the limit.
         case cut(at: Int)
     }
 
@@ -38,8 +38,8 @@ public struct QueryStore {
     /// - Parameters:
     ///   - sql: the statements.
     ///   - store: the store.
-    ///   - take: takes the parts of the answer, in order; throws to stop.
-    /// - Throws: `QueryError`, `StoreError`, errors of reading the store; what `take` throws.
+    ///   - take: receives the parts of the answer, in order; throws to stop.
+    /// - Throws: `QueryError`, `StoreError`, errors reading the store; errors of `take`.
     public func run(
         _ sql: String,
         in store: StoreSnapshot,

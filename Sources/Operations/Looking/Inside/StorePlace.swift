@@ -1,29 +1,29 @@
 internal import Files
 public import Stores
 
-/// A place with stores that are looked into: a backup, or the stores directory.
+/// A place with stores to read: a backup, or the stores directory.
 public protocol StorePlace {
-    /// The place in messages.
+    /// The name of the place, for messages.
     var name: String { get }
 
-    /// Returns the paths of the stores, printable.
+    /// Returns the printable paths of the stores.
     func stores() throws -> [String]
 
-    /// Opens a store for reading, where it is.
+    /// Opens a store for reading in place.
     ///
-    /// - Parameter path: its path, as `stores` says it; `nil` for the only one.
-    /// - Returns: the store; it stays as it is while it is referred to.
-    /// - Throws: `LookingError` if there is no such store, or more than one to choose from; errors of
-    ///   reading it.
+    /// - Parameter path: the store's path, as `stores` returns it; `nil` for the only store.
+    /// - Returns: the store; it does not change while it is referenced.
+    /// - Throws: `LookingError` if there is no such store, or if there are several and `path` is `nil`; errors reading
+    ///   the store.
     func store(_ path: String?) throws -> StoreSnapshot
 }
 
 extension StorePlace {
-    /// Runs `body` on a thread of its own, where it may wait for what is fetched.
+    /// Runs `body` on a separate thread, on which it may wait for data to be fetched.
     ///
-    /// - Parameter body: looks into the place.
-    /// - Returns: what `body` returns.
-    /// - Throws: what `body` throws; `LookingError.damaged` in place of an error that says so.
+    /// - Parameter body: reads the place.
+    /// - Returns: the result of `body`.
+    /// - Throws: errors of `body`; `LookingError.damaged` in place of errors about damage.
     public func look<Result>(_ body: @escaping (Self) throws -> Result) async throws -> Result {
         try await WorkThread.run { try LookingError.translating { try body(self) } }
     }

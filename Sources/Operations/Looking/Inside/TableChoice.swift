@@ -2,18 +2,18 @@ internal import Files
 internal import Stores
 internal import Sync
 
-/// Which table of a store is meant by a name that a person gave: its own, or that of its entity.
+/// A lookup of a store's tables by names from users: the table's own, or that of its entity.
 struct TableChoice {
     private let schema: StoreSchema
     private let names: CoreDataNames?
-    /// The store, or the states that have it, in messages.
+    /// The store, or the states that have it, for messages.
     private let place: String
 
     init(in schema: StoreSchema, _ names: CoreDataNames?, place: String) {
         (self.schema, self.names, self.place) = (schema, names, place)
     }
 
-    /// Returns the table of a name, among those of some kinds; `nil` if there is none.
+    /// Returns the table with a name, among the tables of some kinds; `nil` if there is none.
     func table(_ name: String, kinds: Set<TableSchema.Kind> = [.table]) -> TableSchema? {
         let folded = name.foldedIdentifier
         let tables = schema.tables.filter { kinds.contains($0.kind) }
@@ -21,16 +21,16 @@ struct TableChoice {
             ?? tables.first { names?.entity(ofTable: $0.name)?.foldedIdentifier == folded }
     }
 
-    /// Returns the table of a name that has rows which somebody wrote.
+    /// Returns the ordinary table with a name.
     ///
-    /// - Throws: `LookingError`, which says what else has the name, or which name is near.
+    /// - Throws: `LookingError`, which says what else has the name, or which name is similar.
     func require(_ name: String) throws -> TableSchema {
         if let table = table(name) { return table }
         throw obstacle(name)
             ?? LookingError.noTable(name, in: place, tables: schema.tables(called: names))
     }
 
-    /// Says what has a name that is no ordinary table's; `nil` if nothing has.
+    /// Returns an error if something other than an ordinary table has the name; `nil` if nothing has.
     func obstacle(_ name: String) -> LookingError? {
         if let other = schema.table(name) {
             switch other.kind {
@@ -48,7 +48,7 @@ struct TableChoice {
 }
 
 extension StoreSchema {
-    /// The names of tables with rows that somebody wrote, and before them those of their entities.
+    /// Returns the names of the entities of all ordinary tables, and then the names of these tables.
     fileprivate func tables(called names: CoreDataNames?) -> [String] {
         let tables = tables.filter { $0.kind == .table }.map(\.name)
         return tables.compactMap { names?.entity(ofTable: $0) } + tables

@@ -3,35 +3,35 @@ internal import Files
 
 /// The entries of a backup as a tree of directories.
 ///
-/// A node's number depends on the paths in the backup alone, and not on the order in which its archives have
-/// them: it stays the same however often the backup is opened, and whatever it is put together from.
+/// A node's number depends only on the paths in the backup, not on the order in its archives. So it stays the same
+/// however often the backup is opened, and whichever archives the backup consists of.
 struct EntryTree {
     /// A file, a directory or a link.
     struct Node {
         var path: RelativePath
-        /// The number of the directory that it is in.
+        /// The number of the directory that contains it.
         var parent: Int
-        /// `nil` for the root, and for a directory that the archive has no entry for.
+        /// The entry; `nil` for the root, and for a directory without an entry in the archive.
         var item: ArchiveExtractor.Item?
-        /// The place of what is in it, in `inOrder`.
+        /// The range of its children in `inOrder`.
         fileprivate(set) var children = 0..<0
 
-        /// Whether there can be something in it.
+        /// Whether it can have children.
         var isDirectory: Bool { (item?.attributes.kind ?? .directory) == .directory }
     }
 
     /// The number of the root.
     static let root = 0
 
-    /// By their numbers; of the root the path means nothing.
+    /// The nodes by number; the root's path has no meaning.
     let nodes: [Node]
-    /// The numbers of all nodes but the root: what is in one directory stands together, by name.
+    /// The numbers of all nodes except the root, grouped by directory and sorted by name.
     private let inOrder: [Int]
 
     /// Reads all entries of a backup.
     ///
-    /// - Parameter forEach: calls a closure for each of them.
-    /// - Throws: what `forEach` throws.
+    /// - Parameter forEach: calls a closure for each entry.
+    /// - Throws: errors of `forEach`.
     init(_ forEach: ((ArchiveExtractor.Item) throws -> Void) throws -> Void) rethrows {
         var items: [(path: RelativePath, item: ArchiveExtractor.Item?)] = []
         var directories: Set<RelativePath> = []
@@ -46,7 +46,7 @@ struct EntryTree {
                 parent = above.parent
             }
         }
-        // Of two at one path a directory with an entry counts, then any directory, then the first one.
+        // If several entries have one path, prefer a directory with an entry, then any directory, then the first one.
         let ranks = items.enumerated().map { index, item in
             let isDirectory = item.item.map { $0.attributes.kind == .directory } ?? true
             return (isDirectory ? item.item == nil ? 1 : 0 : 2, index)
@@ -60,13 +60,13 @@ struct EntryTree {
         for index in sorted {
             let (path, item) = items[index]
             if nodes.count > 1, nodes[nodes.count - 1].path == path { continue }
-            // What is above comes before, since its path is the beginning of this one.
+            // A parent directory comes first, because its path is a prefix of this path.
             let parent = path.parent.flatMap { numbers[$0] } ?? Self.root
             if directories.contains(path) { numbers[path] = nodes.count }
             nodes.append(Node(path: path, parent: parent, item: item))
         }
         inOrder = nodes.indices.dropFirst().sorted {
-            // Paths rise with numbers, and so do the names in one directory.
+            // Paths rise with the numbers, and so do the names within one directory.
             (nodes[$0].parent, $0) < (nodes[$1].parent, $1)
         }
         var start = 0
@@ -79,10 +79,10 @@ struct EntryTree {
         self.nodes = nodes
     }
 
-    /// Returns the numbers of what is in a directory.
+    /// Returns the numbers of a directory's children.
     func children(of number: Int) -> ArraySlice<Int> { inOrder[nodes[number].children] }
 
-    /// Returns the number of what has a name in a directory; `nil` if there is nothing.
+    /// Returns the number of the child with a name; `nil` if there is none.
     func child(named name: [UInt8], of number: Int) -> Int? {
         var range = nodes[number].children
         while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {

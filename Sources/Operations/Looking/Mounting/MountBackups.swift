@@ -4,13 +4,13 @@ public import Foundation
 internal import Mounts
 public import SystemPackage
 
-/// Shows the backups of a folder as read-only directories, as long as somebody wants that.
+/// Shows the backups of a folder as read-only directories until they are unmounted.
 public struct MountBackups: Sendable {
-    /// Who may look into them, and what is not to be covered.
+    /// The access of other users, and the directory that may not contain the mount.
     public struct Options: Sendable {
-        /// Whether other users may, too.
+        /// Whether other users may also access the mount.
         public var allowsOthers = false
-        /// The stores directory: nothing is mounted in it.
+        /// The stores directory, in which nothing may be mounted.
         public var stores: FilePath
 
         public init(stores: FilePath) { self.stores = stores }
@@ -21,13 +21,13 @@ public struct MountBackups: Sendable {
     private let context: OperationContext
     private let now: @Sendable () -> Date
 
-    /// Names the folder.
+    /// Creates an operation that mounts a folder.
     ///
     /// - Parameters:
     ///   - folder: the folder.
-    ///   - options: who may look into it.
-    ///   - context: where scratch files go, who hears of failures, and when to end.
-    ///   - now: tells the time, to know which backup is the latest.
+    ///   - options: the options of the mount.
+    ///   - context: the scratch directory, the receiver of failure reports, and the check for cancellation.
+    ///   - now: returns the current time, to determine the latest backup.
     public init(
         of folder: BackupFolder,
         options: Options,
@@ -40,12 +40,12 @@ public struct MountBackups: Sendable {
         self.now = now
     }
 
-    /// Mounts the folder, and answers the kernel until somebody unmounts it or the user wants to stop.
+    /// Mounts the folder, and answers the kernel until a user unmounts it or cancels.
     ///
     /// - Parameters:
     ///   - path: an empty directory.
-    ///   - mounted: called once it is mounted, with the number of backups.
-    /// - Throws: `MountError`, `FileError`; `RemoteError` if the folder cannot be listed; what `mounted` throws.
+    ///   - mounted: called with the number of backups once the folder is mounted.
+    /// - Throws: `MountError`, `FileError`; `RemoteError` if the folder cannot be listed; errors of `mounted`.
     public func run(at path: FilePath, mounted: (Int) throws -> Void) async throws {
         try Mount.check()
         let place = try resolved(path)
@@ -70,7 +70,7 @@ public struct MountBackups: Sendable {
         }
     }
 
-    /// Throws if a directory is within one that has other tasks: what is mounted would be taken for a part of it.
+    /// Throws if the mount would lie in a directory with another purpose, whose content the mount would seem to be.
     private func refuse(_ place: FilePath) throws {
         for other in [options.stores, folder.staging, folder.workplace, folder.outbox?.path] {
             guard let other = try? other?.resolved(), place.starts(with: other) else { continue }
@@ -78,8 +78,7 @@ public struct MountBackups: Sendable {
         }
     }
 
-    /// Has the passphrase asked for now, if one is needed for the newest backup that is encrypted: later nobody may
-    /// be there to say it.
+    /// Asks for the passphrase now if the newest encrypted backup needs one; later, no user may be there to answer.
     private func askForKey(of tree: MountedFolder) async throws {
         let encrypted = tree.backups.filter(\.isEncrypted)
         guard let newest = Array(encrypted).newestFirst.first else { return }
@@ -90,7 +89,7 @@ public struct MountBackups: Sendable {
         } catch let error as CancellationError {
             throw error
         } catch {
-            // Whoever looks into it is told.
+            // A program that opens the backup gets the error then.
         }
     }
 }

@@ -4,12 +4,11 @@ internal import Files
 internal import Synchronization
 internal import SystemPackage
 
-/// Why something in mounted backups could not be read: programs are given a number, and the person is told the
-/// reason, once.
+/// The failures to read mounted backups: programs get an error number, and the user gets the reason, once.
 ///
-/// A kernel asks again and again; so may programs.
+/// Kernels and programs may request the same file again and again.
 final class MountTroubles: Sendable {
-    /// The most reasons that are remembered.
+    /// The greatest number of remembered reasons.
     private static let limit = 1000
 
     private let context: OperationContext
@@ -17,12 +16,12 @@ final class MountTroubles: Sendable {
 
     init(_ context: OperationContext) { self.context = context }
 
-    /// Tells of a failure, unless that was done.
+    /// Reports a failure, unless it was already reported.
     ///
     /// - Parameters:
     ///   - error: the failure.
     ///   - name: the backup, if the error does not name it.
-    /// - Returns: the number for whoever asked.
+    /// - Returns: the error number for the calling program.
     func errno(_ error: any Error, in name: String? = nil) -> Errno {
         if let errno = error as? Errno { return errno }
         if error is CancellationError { return .interrupted }

@@ -6,21 +6,21 @@ internal import Remotes
 internal import Synchronization
 internal import SystemPackage
 
-/// A backup of a mounted folder, which is opened when somebody looks into it.
+/// A backup of a mounted folder; it is opened on first access.
 final class MountedBackup: Sendable {
-    /// How long to believe that it cannot be opened: a remote may come back.
+    /// The time before a failed opening is tried again: a remote may be reachable again.
     private static let patience = Duration.seconds(10)
 
     private enum State {
         case closed
         case opened(MountedContent)
-        /// It could not be opened then.
+        /// The backup could not be opened at that time.
         case failed(Errno, ContinuousClock.Instant)
     }
 
-    /// The number that no other backup of the folder ever has.
+    /// The backup's number, which no other backup of the folder ever gets.
     let number: UInt64
-    /// The backup as it was listed first.
+    /// The backup as it was first listed.
     let backup: Backup
     private let state = Mutex(State.closed)
 
@@ -29,23 +29,25 @@ final class MountedBackup: Sendable {
         self.number = number
     }
 
-    /// The inode of its directory.
+    /// The inode of the backup's directory.
     var inode: UInt64 { number << MountedContent.bits }
 
-    /// Nanoseconds since 1970-01-01 UTC; 0 if its time is not known.
+    /// The backup's time in nanoseconds since 1970-01-01 UTC; 0 if it is not known.
     var time: Int64 { backup.time.map { Int64($0.timeIntervalSince1970 * 1e9) } ?? 0 }
 
-    /// Returns whether a listing has the same backup.
+    /// Returns whether a listed backup is this backup.
     func isSame(_ other: Backup) -> Bool {
-        backup.name == other.name && backup.size == other.size
+        backup.name.exact == other.name.exact && backup.size == other.size
             && backup.file.modified == other.file.modified && backup.isWaiting == other.isWaiting
     }
 
-    /// Returns what is in it; one thread at a time opens it, and the others wait.
+    /// Returns the content.
     ///
-    /// - Parameter open: opens it.
-    /// - Returns: it, which stays good if the backup is closed.
-    /// - Throws: what `open` throws, or has thrown a moment ago.
+    /// One thread at a time opens the backup, and the others wait.
+    ///
+    /// - Parameter open: opens the backup.
+    /// - Returns: the content, which stays valid when the backup is closed.
+    /// - Throws: errors of `open`, of this call or of one shortly before.
     func content(
         _ open: (MountedBackup) throws(Errno) -> MountedContent
     ) throws(Errno) -> MountedContent {
@@ -61,7 +63,7 @@ final class MountedBackup: Sendable {
                 state = .opened(content)
                 return .success(content)
             } catch {
-                // Nobody is to wait for what was only interrupted.
+                // After an interruption, the next access tries again at once.
                 state = error == .interrupted ? .closed : .failed(error, .now)
                 return .failure(error)
             }
@@ -69,14 +71,14 @@ final class MountedBackup: Sendable {
         return try result.get()
     }
 
-    /// Entries that are in memory.
+    /// The number of entries in memory.
     var nodes: Int {
         state.withLockIfAvailable {
             if case .opened(let content) = $0 { content.tree.nodes.count } else { 0 }
         } ?? 0
     }
 
-    /// Gives up what is in memory, unless it is just being opened; open files stay good.
+    /// Releases the content in memory, unless the backup is just being opened; open files stay valid.
     func close() {
         let old = state.withLockIfAvailable { state -> State in
             defer { if case .opened = state { state = .closed } }

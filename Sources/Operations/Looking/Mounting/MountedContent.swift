@@ -1,53 +1,56 @@
 internal import Archives
+internal import Backups
 internal import Files
 internal import Mounts
 internal import Synchronization
 internal import SystemPackage
 
-/// An opened backup as a directory: its entries, each with an inode, and what SQLite wants to find beside a store.
+/// An opened backup as a directory: its entries, each with an inode, and the files that SQLite needs beside a store.
 ///
-/// SQLite opens a store in WAL mode for reading only if it finds a log and its index, or can make them
-/// (https://www.sqlite.org/wal.html#readonly), and nobody makes a file here. A store in a backup needs neither:
-/// what was in the log is in the store. So both are there, and empty, for whoever asks for them by name, while no
-/// listing has them: a copy of a directory is what was saved, and nothing else.
+/// SQLite opens a store in WAL mode for reading only if it finds a log and its index, or can create them
+/// (https://www.sqlite.org/wal.html#readonly). In the mount, nobody can create files. A store in a backup needs
+/// neither, because it contains the content of its log. So both files exist, empty, when a program looks them up by
+/// name. No listing contains them, so a copy of a directory contains only what was saved.
 final class MountedContent: @unchecked Sendable {
-    /// The owner of what has none, or whose owner nobody could be given.
+    /// The owner of entries without an owner; if this program is not root's, the owner of all entries.
     struct Owner {
         var user: UInt32
         var group: UInt32
-        /// Whether what has an owner keeps it.
+        /// Whether this program is root's, so that entries keep their owners.
         var isRoot: Bool
     }
 
-    /// What SQLite wants to find beside a store, by the last bit of its number.
+    /// The endings of the files that SQLite needs beside a store; the index is the last bit of the file's number.
     private static let sidecars = [Array("-wal".utf8), Array("-shm".utf8)]
-    /// Marks the number of such a file; the rest are that of the store, and the last bit.
+    /// The mark in the number of such a file; the other bits are the store's number and the last bit.
     private static let sidecarMark: UInt64 = 1 << 31
-    /// The most numbers of nodes.
+    /// The greatest number of nodes.
     private static let nodesLimit = 1 << 30
-    /// The bits of the number of a node in its inode; those above are the backup's.
+    /// The number of bits in an inode that hold the node's number; the higher bits hold the backup's number.
     static let bits: UInt64 = 32
 
     let tree: EntryTree
     /// The inode of the backup's own directory.
     let base: UInt64
     private let owner: Owner
-    /// Of what has no time of its own, in nanoseconds since 1970-01-01 UTC.
+    /// The time of entries without one, in nanoseconds since 1970-01-01 UTC.
     private let time: Int64
     private let pool: SourcePool
-    /// The backup is one thread's at a time; only what is read from is everybody's.
+    /// The backup, used by one thread at a time.
+    ///
+    /// The sources opened from it are shared.
     private let opened: Mutex<OpenedBackup>
-    /// Which files are stores in WAL mode, as far as somebody has asked.
+    /// Whether files are stores in WAL mode, for the files checked so far.
     private let inWAL = Mutex<[Int: Bool]>([:])
 
     /// Reads the entries of a backup.
     ///
     /// - Parameters:
-    ///   - opened: the backup, which nobody else uses from now on.
-    ///   - number: its own number, which no other backup ever has.
-    ///   - owner: the owner of what has none.
-    ///   - time: the time of what has none.
-    ///   - pool: where sources are kept.
+    ///   - opened: the backup, which nothing else may use any more.
+    ///   - number: the backup's number, which no other backup ever gets.
+    ///   - owner: the owner of entries without one.
+    ///   - time: the time of entries without one.
+    ///   - pool: the pool that holds the sources.
     /// - Throws: see `OpenedBackup.forEach`.
     init(
         _ opened: sending OpenedBackup,
@@ -67,9 +70,9 @@ final class MountedContent: @unchecked Sendable {
 
     // MARK: - Looking
 
-    /// Returns what an inode of this backup stands for.
+    /// Returns the node of an inode of this backup.
     ///
-    /// - Throws: `Errno.staleNFSFileHandle` if it is no inode of it.
+    /// - Throws: `Errno.staleNFSFileHandle` if the backup has no such inode.
     func node(_ inode: UInt64) throws -> MountedNode {
         if let store = store(ofSidecar: inode) {
             var node = node(number: store)
@@ -81,7 +84,7 @@ final class MountedContent: @unchecked Sendable {
 
     /// Finds a name in a directory.
     ///
-    /// - Throws: `Errno` if there is none; errors of reading the start of a store.
+    /// - Throws: `Errno` if there is no such name; errors reading the start of a store.
     func node(named name: [UInt8], in directory: UInt64) throws -> MountedNode {
         let parent = try number(directory)
         guard tree.nodes[parent].isDirectory else { throw Errno.notDirectory }
@@ -109,15 +112,15 @@ final class MountedContent: @unchecked Sendable {
         guard let item = tree.nodes[try number(link)].item, item.attributes.kind == .link else {
             throw Errno.invalidArgument
         }
-        // It may be fetched, and one thread at a time reads the backup.
+        // The target may have to be fetched, and only one thread at a time may read the backup.
         return try opened.withLock { _ in try item.linkTarget() }
     }
 
     // MARK: - Reading
 
-    /// Returns what an open file is read from.
+    /// Returns the source of an open file.
     ///
-    /// - Throws: see `OpenedBackup.source`; `Errno` if it is no file.
+    /// - Throws: see `OpenedBackup.source`; `Errno` if it is not a file.
     func source(of file: UInt64) throws -> any ByteSource {
         if let source = pool.kept(file) { return source }
         if store(ofSidecar: file) != nil { return MemorySource(path: "", bytes: []) }
@@ -129,9 +132,9 @@ final class MountedContent: @unchecked Sendable {
         }
     }
 
-    /// Opens a file, until the last reference to what is returned goes.
+    /// Opens a file; it stays open until the last reference to the result is released.
     ///
-    /// What cannot be read in parts is unpacked at once: whoever opens it hears if there is no space.
+    /// A file that cannot be read in parts is unpacked at once, so that a lack of space makes the opening fail.
     ///
     /// - Throws: see `source(of:)`.
     func open(_ file: UInt64, _ troubles: MountTroubles) throws -> any ByteSource {
@@ -166,10 +169,13 @@ final class MountedContent: @unchecked Sendable {
         )
     }
 
-    /// Nobody writes here, whatever was allowed where it comes from; of a link everything is, and means nothing.
+    /// Returns the mode without write permissions.
+    ///
+    /// Links get all permissions, which have no effect on links.
     private static func mode(_ node: EntryTree.Node) -> UInt16 {
         guard let attributes = node.item?.attributes else { return 0o555 }
-        return attributes.kind == .link ? 0o777 : attributes.mode & ~0o222
+        guard attributes.kind != .link else { return 0o777 }
+        return AttributeRules.safe(attributes.mode, of: attributes.kind) & ~0o222
     }
 
     private static func kind(_ node: EntryTree.Node) -> MountedNode.Kind {
@@ -182,7 +188,7 @@ final class MountedContent: @unchecked Sendable {
 
     // MARK: - Beside stores
 
-    /// Returns the number of the store that a file is beside which is not in the backup; `nil` if it is none.
+    /// Returns the number of the store that a sidecar inode belongs to; `nil` if it is no sidecar inode.
     private func store(ofSidecar inode: UInt64) -> Int? {
         let number = inode &- base
         guard inode >= base, number & Self.sidecarMark != 0 else { return nil }
@@ -190,7 +196,7 @@ final class MountedContent: @unchecked Sendable {
         return store < tree.nodes.count ? store : nil
     }
 
-    /// Returns the inode of what SQLite wants to find beside a store in WAL mode; `nil` for any other name.
+    /// Returns the inode of a file that SQLite needs beside a store in WAL mode; `nil` for any other name.
     private func sidecar(_ name: [UInt8], of parent: Int) throws -> UInt64? {
         for (bit, ending) in Self.sidecars.enumerated() {
             guard name.count > ending.count, name.suffix(ending.count) == ending[...],
@@ -211,7 +217,7 @@ final class MountedContent: @unchecked Sendable {
     }
 }
 
-/// A file of a mounted backup that somebody has opened.
+/// An open file of a mounted backup.
 private final class OpenFile: ByteSource {
     let path: FilePath
     let size: Int64

@@ -12,30 +12,30 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The backups of a folder as directories, each by its name, and `latest`, a link to the newest.
+/// A tree with the backups of a folder as directories, each by its name, and `latest`, a link to the newest.
 ///
-/// The folder is listed again when somebody looks and a while has passed. A backup that cannot be opened is a
-/// directory all the same, and whoever looks into it gets an error.
+/// On access, it lists the folder again if the last listing is too old. A backup that cannot be opened still appears
+/// as a directory; access to its content fails.
 final class MountedFolder: MountedTree {
-    /// How long to rely on a listing of this machine, and of another.
+    /// The time after which a listing is too old: for a folder on this machine, and for one on another.
     private static let (nearPace, farPace) = (Duration.seconds(2), Duration.seconds(30))
-    /// The most backups that are open without anybody reading in them, and the most entries of these.
+    /// The limits for open backups that are not being read: the number of backups, and of their entries.
     private static let (openLimit, nodesLimit) = (4, 50_000)
     private static let latest = Array("latest".utf8)
     /// The inode of the link to the newest backup.
     private static let latestInode: UInt64 = 2
 
     private struct State {
-        /// By the names of their directories.
-        var backups: [String: MountedBackup] = [:]
-        /// By their numbers.
+        /// The backups by the names of their directories.
+        var backups: [ExactString: MountedBackup] = [:]
+        /// The backups by their numbers.
         var numbers: [UInt64: MountedBackup] = [:]
         /// The name of the newest backup's directory.
         var latest: String?
-        /// The number that was given last.
+        /// The last number that was assigned.
         var last: UInt64 = 0
         var listed: ContinuousClock.Instant?
-        /// Those that were looked into, the last one at the end.
+        /// The backups that were accessed, the most recent one last.
         var recent: [MountedBackup] = []
     }
 
@@ -47,16 +47,16 @@ final class MountedFolder: MountedTree {
     private let pool = SourcePool()
     private let owner: MountedContent.Owner
     private let state = Mutex(State())
-    /// Held by the one thread that lists the folder.
+    /// A lock held by the thread that lists the folder.
     private let listing = Mutex(())
 
     /// Lists a folder.
     ///
     /// - Parameters:
     ///   - folder: the folder.
-    ///   - context: where scratch files go, and who hears of failures.
-    ///   - now: tells the time, to know which backup is the latest.
-    ///   - pace: how long to rely on a listing; `nil` for as long as it is usual.
+    ///   - context: the scratch directory, and the receiver of failure reports.
+    ///   - now: returns the current time, to determine the latest backup.
+    ///   - pace: the time after which a listing is too old; `nil` for the default.
     /// - Throws: see `BackupFolder.listWithWaiting`.
     init(
         of folder: BackupFolder,
@@ -66,7 +66,7 @@ final class MountedFolder: MountedTree {
     ) async throws {
         self.folder = folder
         var quiet = context
-        // A bar that comes and goes with each reader tells nobody anything.
+        // A progress bar for each reader would carry no information.
         quiet.report = { event in
             switch event {
             case .began, .advanced: break
@@ -81,16 +81,15 @@ final class MountedFolder: MountedTree {
         try await list()
     }
 
-    /// The backups that are there.
     var backups: [Backup] { state.withLock { $0.backups.values.map(\.backup) } }
 
     // MARK: - Listing
 
-    /// Lists the folder again if a while has passed; what was known stays if it cannot be listed.
+    /// Lists the folder again if the last listing is too old; keeps the last listing if that fails.
     private func refresh() {
         let isOld = state.withLock { $0.listed.map { $0.duration(to: .now) >= pace } ?? true }
         guard isOld else { return }
-        // Whoever comes while another thread lists takes what is known.
+        // While another thread lists, use the last listing.
         _ = listing.withLockIfAvailable { _ in
             do {
                 try WorkThread.wait { try await self.list() }
@@ -108,16 +107,16 @@ final class MountedFolder: MountedTree {
         let backups = listing.backups
         let newest = try? backups.matching("latest", address: folder.address, now: now())
         state.withLock { state in
-            let old = Dictionary(grouping: state.numbers.values) { $0.backup.name }
+            let old = Dictionary(grouping: state.numbers.values) { $0.backup.name.exact }
             let names = Self.names(backups)
             state.backups = [:]
             state.numbers = [:]
             state.latest = nil
             for (backup, name) in zip(backups, names) {
-                let known = old[backup.name]?.first { $0.isSame(backup) }
+                let known = old[backup.name.exact]?.first { $0.isSame(backup) }
                 if known == nil { state.last += 1 }
                 let mounted = known ?? MountedBackup(backup, number: state.last)
-                state.backups[name] = mounted
+                state.backups[name.exact] = mounted
                 state.numbers[mounted.number] = mounted
                 if let newest, mounted.isSame(newest) { state.latest = name }
             }
@@ -126,20 +125,20 @@ final class MountedFolder: MountedTree {
         }
     }
 
-    /// Returns names for the directories of backups: as people see them, or those of the files if others have
-    /// the same.
+    /// Returns names for the directories of backups: the display names, or the file names if display names collide.
     static func names(_ backups: [Backup]) -> [String] {
-        let shown = Dictionary(grouping: backups, by: \.displayName).mapValues(\.count)
-        let files = Set(backups.map(\.name))
-        var taken: Set<String> = []
+        let shown = Dictionary(grouping: backups, by: \.displayName.exact).mapValues(\.count)
+        let files = Set(backups.map(\.name.exact))
+        var taken: Set<ExactString> = []
         return backups.map { backup in
             let name = backup.displayName
-            let isFree = shown[name] == 1 && Array(name.utf8) != latest
-            // Another one's file may have that very name.
+            let isFree = shown[name.exact] == 1 && Array(name.utf8) != latest
+            // The file of another backup may have exactly that name.
             var unique =
-                isFree && (name == backup.name || !files.contains(name)) ? name : backup.name
-            // One that waits here may have the name of one that is there.
-            while !taken.insert(unique).inserted { unique += " (waiting)" }
+                isFree && (name.exact == backup.name.exact || !files.contains(name.exact))
+                ? name : backup.name
+            // A waiting backup may have the name of an uploaded one.
+            while !taken.insert(unique.exact).inserted { unique += " (waiting)" }
             return unique
         }
     }
@@ -155,10 +154,10 @@ final class MountedFolder: MountedTree {
             return try within(directory) { try $0.node(named: name, in: directory) }
         }
         refresh()
-        let text = String(decoding: name, as: UTF8.self)
         let found = state.withLock { state -> MountedNode? in
             if name == Self.latest, let latest = state.latest { return link(to: latest, state) }
-            return state.backups[text].map(self.directory)
+            let text = String(validating: name, as: UTF8.self)
+            return text.flatMap { state.backups[$0.exact] }.map(self.directory)
         }
         guard let found else { throw .noSuchFileOrDirectory }
         return found
@@ -174,7 +173,7 @@ final class MountedFolder: MountedTree {
             return node
         default:
             let backup = try backup(of: inode)
-            // To be seen it need not be opened.
+            // The directory's attributes are known without opening the backup.
             guard inode != backup.inode else { return self.directory(backup) }
             return try within(inode) { try $0.node(inode) }
         }
@@ -187,7 +186,7 @@ final class MountedFolder: MountedTree {
         refresh()
         return state.withLock { state in
             var names = state.backups.map { name, backup in
-                MountedName(name: Array(name.utf8), inode: backup.inode, kind: .directory)
+                MountedName(name: Array(name.text.utf8), inode: backup.inode, kind: .directory)
             }
             if state.latest != nil {
                 names.append(MountedName(name: Self.latest, inode: Self.latestInode, kind: .link))
@@ -238,14 +237,14 @@ final class MountedFolder: MountedTree {
         )
     }
 
-    /// The time of the newest backup.
+    /// Returns the time of the newest backup.
     private static func time(_ state: State) -> Int64 {
-        state.latest.flatMap { state.backups[$0]?.time } ?? 0
+        state.latest.flatMap { state.backups[$0.exact]?.time } ?? 0
     }
 
     // MARK: - Opening
 
-    /// Does something within the backup that an inode is of.
+    /// Calls a closure with the content of the backup that an inode belongs to.
     private func within<Result>(
         _ inode: UInt64,
         _ body: (MountedContent) throws -> Result
@@ -288,7 +287,7 @@ final class MountedFolder: MountedTree {
         }
     }
 
-    /// Notes that a backup was looked into, and closes others that nobody has looked into for long.
+    /// Records an access to a backup, and closes the least recently used others beyond the limits.
     private func touch(_ backup: MountedBackup) {
         let idle = state.withLock { state -> [MountedBackup] in
             guard state.recent.last !== backup else { return [] }

@@ -2,12 +2,13 @@ internal import Archives
 internal import Files
 internal import Synchronization
 
-/// What open files are read from: of those that take memory only a few are there at a time, and are made again
-/// when they are asked for.
+/// The byte sources of open files.
+///
+/// Only a few sources that take memory exist at a time; others are made again on demand.
 final class SourcePool: Sendable {
-    /// Lets one thread at a time read a file.
+    /// A lock that lets one thread at a time read a file.
     ///
-    /// A kernel reads ahead by many small requests: without it, several threads would inflate one segment.
+    /// A kernel reads ahead with many small requests: without the lock, several threads would inflate one segment.
     final class Turn: Sendable {
         let mutex = Mutex(())
     }
@@ -17,7 +18,7 @@ final class SourcePool: Sendable {
         var handles = 0
         var source: (any ByteSource)?
         var used: UInt64 = 0
-        /// Whether it can be made again for little.
+        /// Whether the source takes memory and can be made again at little cost.
         var isCheap: Bool { source is EntrySource || source is MemorySource }
     }
 
@@ -26,25 +27,25 @@ final class SourcePool: Sendable {
         var clock: UInt64 = 0
     }
 
-    /// The segments of all of them.
+    /// The segment cache of all sources.
     let cache: SegmentCache
-    /// The most sources at a time that can be made again; each may read a segment ahead.
+    /// The greatest number of sources that can be made again; each may read a segment ahead.
     private let limit: Int
     private let state = Mutex(State())
 
-    /// Makes an empty one.
+    /// Creates an empty pool.
     ///
     /// - Parameters:
-    ///   - limit: the most sources at a time that can be made again.
-    ///   - cacheLimit: the most bytes of segments that are kept.
+    ///   - limit: the greatest number of sources that can be made again.
+    ///   - cacheLimit: the greatest size of cached segments in bytes.
     init(limit: Int = 4, cacheLimit: Int = 16 << 20) {
         self.limit = limit
         cache = SegmentCache(limit: cacheLimit, ahead: 1)
     }
 
-    /// Notes that a file was opened; `release` ends that.
+    /// Records that a file was opened, until a call of `release`.
     ///
-    /// - Returns: what whoever reads it holds meanwhile.
+    /// - Returns: the lock to hold while reading the file.
     @discardableResult
     func retain(_ inode: UInt64) -> Turn {
         state.withLock { state in
@@ -53,9 +54,9 @@ final class SourcePool: Sendable {
         }
     }
 
-    /// Notes that a file was closed.
+    /// Records that a file was closed.
     func release(_ inode: UInt64) {
-        // A source goes outside of the lock: it may have much to clean up.
+        // The source is released outside the lock, because its cleanup may take long.
         let gone = state.withLock { state -> Entry? in
             state.entries[inode]?.handles -= 1
             guard let entry = state.entries[inode], entry.handles <= 0 else { return nil }
@@ -65,13 +66,13 @@ final class SourcePool: Sendable {
         withExtendedLifetime(gone) {}
     }
 
-    /// Returns what an open file is read from.
+    /// Returns the source of an open file.
     ///
     /// - Parameters:
     ///   - inode: the file.
-    ///   - make: makes it, if it is not there; called by one thread at a time for one file.
-    /// - Returns: it, for as long as the caller needs it.
-    /// - Throws: what `make` throws.
+    ///   - make: makes the source if the pool has none; called by one thread at a time per file.
+    /// - Returns: the source, valid for as long as the caller holds it.
+    /// - Throws: errors of `make`.
     func source(
         _ inode: UInt64,
         _ make: () throws -> any ByteSource
@@ -94,7 +95,7 @@ final class SourcePool: Sendable {
         return source
     }
 
-    /// Returns what an open file is read from, if it is there.
+    /// Returns the source of an open file; `nil` if the pool has none.
     func kept(_ inode: UInt64) -> (any ByteSource)? {
         state.withLock { state in
             state.clock += 1

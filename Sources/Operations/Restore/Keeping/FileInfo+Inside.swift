@@ -2,8 +2,9 @@ internal import Files
 internal import SystemPackage
 
 extension FileInfo {
-    /// Returns the record of a path below a directory, reached without following a link; `nil` if there is
-    /// nothing, and that of the file that is in the way if there is one.
+    /// Returns the information about a path below a directory, reached without following a link.
+    ///
+    /// Returns `nil` if nothing is there, and that of the file in the way if something on the path is not a directory.
     static func inside(_ root: FilePath, _ path: RelativePath) throws -> FileInfo? {
         var directory = try Directory.open(root)
         do {

@@ -4,17 +4,17 @@ internal import Stores
 internal import SystemPackage
 
 extension KeepingPlan {
-    /// Looks at a stores directory that a backup is to replace, which is staged; `nil` if the backup left out
-    /// nothing, or there is nothing to replace.
+    /// Plans for a stores directory that a staged backup is about to replace; `nil` if the backup excluded nothing, or
+    /// there is nothing to replace.
     ///
     /// - Parameters:
-    ///   - backup: its manifest has the rules.
+    ///   - backup: the backup, whose manifest has the rules.
     ///   - paths: the directories of the restore.
-    ///   - part: the paths that are exchanged; `nil` for all.
-    ///   - chosen: paths that stay whatever the rules say.
-    ///   - context: the world around.
-    /// - Throws: `RestoreError.cannotKeep` if something would have to be lost; `PathPatternError` if a newer
-    ///   version wrote rules that are not known here; `FileError`; `CancellationError`.
+    ///   - part: the exchanged paths; `nil` for all.
+    ///   - chosen: the paths that stay even if the rules do not match them.
+    ///   - context: the context of the operation.
+    /// - Throws: `RestoreError.cannotKeep` if something would be lost; `PathPatternError` if a newer version wrote
+    ///   rules that are unknown here; `FileError`; `CancellationError`.
     init?(
         of backup: ArchivedBackup,
         _ paths: RestorePaths,
@@ -35,10 +35,9 @@ extension KeepingPlan {
         try refuseUnmovable()
     }
 
-    /// Tells what is kept, and of what the backup has something itself.
+    /// Reports the kept paths, and the paths that are replaced although they match the rules.
     ///
-    /// - Returns: the paths that are kept, which the safety backup may leave out: it has all that the restore
-    ///   replaces.
+    /// - Returns: the kept paths; the safety backup may skip them, because it needs only the data that is replaced.
     /// - Throws: `FileError`.
     func announce(_ context: OperationContext) throws -> Set<RelativePath> {
         let present = try kept.filter { try FileInfo.inside(live, $0) != nil }
@@ -55,15 +54,16 @@ extension KeepingPlan {
 }
 
 extension RestoreJournal {
-    /// Remembers what a restore keeps, which it finds with a last look; it is written with the next step,
-    /// which is the exchange.
+    /// Records the paths that a restore keeps, which a last look at the directory finds.
+    ///
+    /// The next step, the exchange, writes the journal.
     ///
     /// - Parameters:
     ///   - backup: the backup that is restored.
-    ///   - announced: the paths that the safety backup has left out, which so are kept in any case; `nil` if
-    ///     nothing is to be kept.
+    ///   - announced: the paths that the safety backup skipped, which are therefore always kept; `nil` if nothing is
+    ///     kept.
     ///   - paths: the directories of the restore.
-    ///   - context: the world around.
+    ///   - context: the context of the operation.
     /// - Throws: see `KeepingPlan`.
     mutating func noteKept(
         by backup: ArchivedBackup,
@@ -86,8 +86,8 @@ extension RestoreJournal {
 }
 
 extension ArchivedBackup {
-    /// Returns the rules by which it left files out.
+    /// Returns the rules by which the backup excluded files.
     ///
-    /// - Throws: `PathPatternError` if a newer version wrote rules that are not known here.
+    /// - Throws: `PathPatternError` if a newer version wrote rules that are unknown here.
     func exclusions() throws -> Exclusions { try header?.excluded?.rules() ?? .none }
 }

@@ -3,30 +3,30 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// Which names of a stores directory stay when a restore replaces it: all that the backup left out.
+/// The names of a stores directory that stay when a restore replaces it: everything that the backup excluded.
 ///
-/// Of a store that was left out, SQLite's files and the external data stay with it. The files beside a store
-/// that is restored never do, whatever their names match: SQLite would take them for that store's log.
+/// With an excluded store, SQLite's files and its external data stay. Files beside a restored store never stay, even if
+/// the rules match them: SQLite would take them for that store's log.
 struct KeepingPlan {
-    /// The paths that stay, with all that is in them; some may be missing, such as a store's log.
+    /// The paths that stay, with everything in them; some may be missing, such as a store's log.
     private(set) var kept: [RelativePath] = []
-    /// The paths of which the backup has something itself, so that they are replaced.
+    /// The paths that match the rules but are replaced, because the backup has them.
     private(set) var overruled: [RelativePath] = []
-    /// The paths that stay since they are in no part that is exchanged.
+    /// The paths that stay because they are outside the exchanged part.
     private(set) var untouched: [RelativePath] = []
 
     let live: FilePath
     private let new: FilePath
 
-    /// Looks at both directories.
+    /// Examines both directories.
     ///
     /// - Parameters:
     ///   - exclusions: the rules of the backup.
     ///   - live: the directory with the present data.
     ///   - new: the directory with the restored data.
-    ///   - chosen: paths that stay whatever the rules say.
+    ///   - chosen: the paths that stay even if the rules do not match them.
     ///   - checkCancellation: called now and then; throws to stop.
-    /// - Throws: `FileError`; what `checkCancellation` throws.
+    /// - Throws: `FileError`; errors of `checkCancellation`.
     init(
         of exclusions: Exclusions,
         from live: FilePath,
@@ -47,7 +47,7 @@ struct KeepingPlan {
             try checkCancellation()
             let path = file.path
             if path.parent == nil, directory.leavesOut(file.name, file.info) { return .skip }
-            // They come with their stores.
+            // These files are handled with their stores.
             if survey.storeFiles.contains(path) || logs.contains(path) { return .skip }
             let stays =
                 path.parent.map(inherited.contains) ?? false || chosen.contains(path)
@@ -69,22 +69,22 @@ struct KeepingPlan {
         }
     }
 
-    /// Forgets what is not in a part: there nothing moves, and all stays where it is.
+    /// Drops paths outside a part: nothing moves there, and everything stays in its place.
     mutating func limit(to part: RestoredPart) {
         untouched = kept.filter { !part.contains($0) }
         kept.removeAll { !part.contains($0) }
         overruled.removeAll { !part.contains($0) }
     }
 
-    /// Whether a file has the name that SQLite gives the log of a file that is restored.
+    /// Whether a file's name is that of the log of a restored file.
     private func isLogOfRestoredStore(_ path: RelativePath) throws -> Bool {
         guard let base = Store.database(ofFileBeside: path) else { return false }
         return try FileInfo.inside(new, base)?.kind == .file
     }
 
-    /// Throws `RestoreError.cannotKeep` if something cannot be moved, while nothing has been changed.
+    /// Throws `RestoreError.cannotKeep` if a kept path cannot be moved, before anything is changed.
     ///
-    /// A mount point was refused before; see `StoresDirectory.refuseToBeReplaced`.
+    /// Mount points were already refused; see `StoresDirectory.refuseToBeReplaced`.
     func refuseUnmovable() throws {
         var movable: Set<FilePath> = []
         func require(_ directory: FilePath, for path: RelativePath) throws {
@@ -110,7 +110,7 @@ struct KeepingPlan {
         }
     }
 
-    /// Makes the directories that are only here for what stays in them.
+    /// Creates the directories that exist only because they contain kept paths.
     ///
     /// - Throws: `FileError`.
     func makeParents() throws {
@@ -127,7 +127,7 @@ struct KeepingPlan {
         }
     }
 
-    /// Makes a directory with the attributes of another; it is on the disk then.
+    /// Creates a directory with the attributes of another, and flushes it to the disk.
     static func makeDirectory(
         _ path: RelativePath,
         in root: FilePath,
@@ -136,7 +136,7 @@ struct KeepingPlan {
         let parent = try Directory.open(path.parent?.below(root) ?? root)
         try parent.createDirectory(path.name)
         let directory = try parent.directory(path.name)
-        if ArchivedBackup.mayGiveAway { try directory.setOwner(info.owner, group: info.group) }
+        if AttributeRules.mayGiveAway { try directory.setOwner(info.owner, group: info.group) }
         try directory.setAttributes(mode: info.mode, modified: info.modified)
         try directory.sync()
         try parent.sync()

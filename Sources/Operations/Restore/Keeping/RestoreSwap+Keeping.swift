@@ -2,11 +2,11 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// What the restored backup left out goes with the directory that is replaced, and comes back from there by
-/// its name alone: nothing is copied, whatever is open stays open, and no space is needed.
+/// Excluded data goes away with the replaced directory, and comes back from there by renames alone: nothing is copied,
+/// open files stay open, and no space is needed.
 ///
-/// The restore journal has the paths and the backup's rules before the exchange, so that these are all the
-/// states of such a path that a crash can leave, and what recovery makes of them:
+/// The restore journal has the paths and the backup's rules before the exchange. So these are all states of such a path
+/// that a crash can leave, and what recovery does with them:
 ///
 ///     phase                       live     old     then
 ///     staging, setting aside      any      any     part of the old data, and goes where that goes
@@ -18,20 +18,20 @@ internal import SystemPackage
 ///     rolling back, taking out    any      there   moved back already; what is in live is refused data
 ///     cleaning                    any      -       moved, and on the disk
 ///
-/// No phase of its own is needed: the journal's says in which direction names move, and each move is made
-/// only if it is still to be made. Between the exchange and the last move a path is missing in the stores
-/// directory. Applications are stopped then, and no store of the backup needs it; after a crash in between,
-/// the next command of any kind makes the moves.
+/// No extra phase is needed: the phase in the journal says in which direction names move, and each move is made only
+/// if it was not made before. Between the exchange and the last move, a path is missing in the stores directory.
+/// Applications are stopped then, and no store of the backup needs the path. After a crash in between, the next
+/// command of any kind makes the moves.
 ///
-/// A file that comes to be between the look at the old data and the exchange is found by a second look
-/// before the old data is removed.
+/// A file may be created between the look at the old data and the exchange. A second look finds it, before the old data
+/// is removed.
 extension RestoreSwap {
-    /// Moves all that is kept into the stores directory, which has the restored data.
+    /// Moves all kept paths into the stores directory, which has the restored data.
     ///
-    /// - Parameter sweeps: whether to look once more for what came to be since the journal was written; only
-    ///   as long as nothing of the old data was removed.
-    /// - Returns: whether all of it is there now; something that another process has put under such a
-    ///   name stays, and so does what is kept.
+    /// - Parameter sweeps: whether to look again for files created since the journal was written. This is possible only
+    ///   while nothing of the old data has been removed.
+    /// - Returns: whether all kept paths are there now. If another process has taken such a name, its file stays, and
+    ///   so does the kept one.
     /// - Throws: `FileError`; the next run tries again.
     mutating func keep(sweeps: Bool) throws -> Bool {
         guard let exclusions = journal.exclusions,
@@ -49,16 +49,16 @@ extension RestoreSwap {
         return isWhole
     }
 
-    /// Moves all that was kept back to the old data, which is to be in place again.
+    /// Moves all kept paths back to the old data, which is about to be in place again.
     func giveBack() throws {
         guard journal.exclusions != nil, try FileInfo.ifPresent(paths.old)?.kind == .directory
         else { return }
-        // What is under such a name in both belongs to the refused data, as an application made it.
+        // If both sides have the name, the application made it: it belongs to the refused data.
         let moved = try journal.keptPaths.filter { try FileInfo.inside(paths.old, $0) == nil }
         _ = try move(moved.reversed(), from: paths.live, to: paths.old)
     }
 
-    /// Moves paths, and has that on the disk; returns whether all of them are where they should be.
+    /// Moves paths, and flushes the moves to the disk; returns whether all of them are in their place.
     private func move(
         _ kept: [RelativePath],
         from source: FilePath,
@@ -66,7 +66,7 @@ extension RestoreSwap {
     ) throws -> Bool {
         var isWhole = true
         var touched: Set<FilePath> = []
-        // Also of those that a run has moved that was killed before it came to the disk.
+        // Also flush moves of an earlier run that was killed before it flushed them.
         for parent in Set(kept.map(\.parent)) {
             for root in [source, target] {
                 guard let parent else {
@@ -84,7 +84,7 @@ extension RestoreSwap {
             else { continue }
             if try !move(path, from: source, to: target, &touched) { isWhole = false }
         }
-        // All targets first: a loss of power must leave each name in one of the two directories.
+        // Flush all targets first: a power loss must leave each name in one of the two directories.
         for directory in touched.sorted(by: { $0.string < $1.string })
         where directory.starts(with: target) {
             try fileSystem.sync(directory)
@@ -120,7 +120,7 @@ extension RestoreSwap {
         return true
     }
 
-    /// Moves what is in a directory whose name is taken by another; returns whether all of it went.
+    /// Moves the content of a directory whose name is taken by another; returns whether all of it was moved.
     private func merge(
         _ path: RelativePath,
         from source: FilePath,
@@ -130,7 +130,7 @@ extension RestoreSwap {
         let (from, to) = (path.below(source), path.below(target))
         let infos = try [from, to].map { try FileInfo(of: $0) }
         if infos[0].identity == infos[1].identity {
-            // link(2) and unlink(2) move files where nothing better does, and a crash came between.
+            // link(2) and unlink(2) move files if no better call exists, and a crash came between them.
             try fileSystem.remove(from)
             return true
         }

@@ -4,14 +4,14 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// What was named, and only the stores directory has: it came since the backup, and goes.
+/// The named paths that only the stores directory has: they were created after the backup, and are removed.
 struct GonePaths {
-    /// What was named of it.
+    /// The named paths that are removed.
     var paths: [RelativePath] = []
-    /// The directories that came with it and have nothing else in them, and what that is.
+    /// The directories that were created together with them and contain nothing else, with the names in them.
     var directories: [RelativePath: Set<FileName>] = [:]
 
-    /// Throws `PartError.changed` if there is more in the directories by now.
+    /// Throws `PartError.changed` if the directories contain anything else now.
     func refuseIfChanged(in live: FilePath) throws {
         for (path, names) in directories {
             guard try FileInfo.inside(live, path)?.kind == .directory,
@@ -22,9 +22,9 @@ struct GonePaths {
 }
 
 extension PartSearch {
-    /// Parts names from those of paths that only the stores directory has.
+    /// Splits names into those that the backup has, and the paths that only the stores directory has.
     ///
-    /// What the backup left out, or could not read, may have been there: it is not known to be new.
+    /// Paths that the backup excluded, or could not read, may have existed then, so they do not count as new.
     func splitMissing(_ paths: NamedPaths) throws -> (NamedPaths, GonePaths) {
         var gone = GonePaths()
         var missing = Set(paths.names.indices)
@@ -32,10 +32,11 @@ extension PartSearch {
             if let match = paths.match(item.attributes.path) { missing.subtract(match.indices) }
         }
         guard !missing.isEmpty, backup.plan.isDescribed else { return (paths, gone) }
-        let unsaved = Set(try backup.contents().problems.map(\.path))
+        let unsaved = Set(try backup.contents().problems.map(\.path.exact))
         let leavingOut = LeavingOut.matches(try backup.plan.exclusions())
         func isNew(_ path: RelativePath) throws -> Bool {
-            try !leavingOut.leavesOut(path, in: live.path) && !unsaved.contains(path.description)
+            try !leavingOut.leavesOut(path, in: live.path)
+                && !unsaved.contains(path.description.exact)
         }
         var found: [Int: [RelativePath]] = [:]
         for index in missing {
@@ -49,12 +50,12 @@ extension PartSearch {
         return (NamedPaths(rest.map { paths.names[$0] }), gone)
     }
 
-    /// Returns what a name is of in the stores directory: the path that has it, else those that are printed so.
+    /// Returns the paths that a name denotes in the stores directory: the exact path, else paths that are printed so.
     private func livePaths(of name: String) throws -> [RelativePath] {
         if let path = try? RelativePath(name), try FileInfo.inside(live.path, path) != nil {
             return [path]
         }
-        // Only what is not printed as it is has such names.
+        // Only paths that need escapes are printed differently.
         guard name.contains("\\") else { return [] }
         let named = NamedPaths([name])
         var paths: [RelativePath] = []
@@ -67,7 +68,7 @@ extension PartSearch {
         return paths
     }
 
-    /// Returns the directories that the backup has not, and in which nothing is but what goes.
+    /// Returns the directories that the backup lacks, and that contain only names that are removed.
     private func directories(
         of gone: [RelativePath],
         where isNew: (RelativePath) throws -> Bool
@@ -82,7 +83,7 @@ extension PartSearch {
             try going.formUnion(Store.paths(beside: path).filter(isSidecarHere))
         }
         var directories: [RelativePath: Set<FileName>] = [:]
-        // The deepest first: one may be all that is in another.
+        // The deepest directories come first, because a directory may be the only content of another.
         for path in above.sorted(by: >) where try isNew(path) && !isReserved(path) {
             let names = try Directory.open(path.below(live.path)).names()
             guard names.allSatisfy({ going.contains(path.appending($0)) }) else { continue }

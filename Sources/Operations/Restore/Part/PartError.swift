@@ -1,25 +1,25 @@
 public import Files
 public import SystemPackage
 
-/// Why a part of a backup is not put in the place of that part of a stores directory; nothing was changed.
+/// An error that keeps a part of a backup from replacing that part of a stores directory; nothing was changed.
 public enum PartError: ExplainedError, Equatable {
     /// The whole directory was named.
     case everything
-    /// Something else is in the place of a directory that leads to what was named.
+    /// Something that is not a directory is in place of a directory above a named path.
     case obstructed(String, at: FilePath)
-    /// A store's log or journal was named, and not the store.
+    /// A store's log or journal was named, but not the store.
     case partOfStore(String, store: String)
-    /// It belongs to the file system, or to restores.
+    /// The path is reserved for the file system, or for restores.
     case reserved(String)
-    /// It cannot be moved, or nothing can be moved to it.
+    /// The path cannot be moved, or nothing can be moved to it.
     case unchangeable(FilePath, directory: FilePath)
-    /// The backup has a directory that its owner may not change, so that it cannot be moved.
+    /// The backup has a directory that its owner may not change, so it cannot be moved.
     case unmovable(String)
-    /// A file of external data is another one in the backup, and a store that was not named may need it.
+    /// A file of external data differs in the backup, and a store that was not named may need it.
     case shared(String, store: String)
-    /// It was changed while it was compared with the backup.
+    /// The path was changed while it was compared with the backup.
     case changed(FilePath)
-    /// There are more paths than can be remembered.
+    /// There are more paths than the restore journal can hold.
     case tooMany(Int)
 
     public var description: String {
@@ -43,15 +43,17 @@ public enum PartError: ExplainedError, Equatable {
 
     public var hint: String? {
         switch self {
-        case .everything: "restore all of it without naming a part"
-        case .obstructed(_, let place): "move '\(printable(place))' away, or name it itself"
-        case .partOfStore(_, let store), .shared(_, let store): "name '\(store)', too"
+        case .everything: "leave out '--only' to restore all of it"
+        case .obstructed(_, let place):
+            "move '\(printable(place))' away, or name it itself with '--only'"
+        case .partOfStore(_, let store), .shared(_, let store):
+            "name '\(store)', too, with '--only'"
         case .reserved: "name something else"
         case .unchangeable(_, let directory):
-            "let its owner change it: chmod u+w '\(printable(directory))'"
-        case .unmovable: "extract it elsewhere, and put it in place by hand"
+            "let its owner change it: chmod u+w \(shellWord(directory))"
+        case .unmovable: "get it elsewhere with 'grocerydude extract', and put it in place by hand"
         case .changed: "try again while no application uses it"
-        case .tooMany: "name the directory that they are in, or restore all"
+        case .tooMany: "name the directory that they are in with '--only', or restore all"
         }
     }
 }

@@ -5,19 +5,19 @@ internal import Stores
 internal import SystemPackage
 
 extension PartPlan {
-    /// Opens a backup of which a part is to be restored: of an archive elsewhere no more is fetched than that.
+    /// Opens a backup to restore a part of it; of a remote archive, only that part is fetched.
     ///
     /// - Parameters:
-    ///   - names: the paths that a person named.
+    ///   - names: the paths that the user named.
     ///   - backup: the backup.
-    ///   - folder: the folder that it is in.
-    ///   - limits: limits to hold an archive of another program to.
-    ///   - count: how many directories to take off the names in one; `nil` to find out.
+    ///   - folder: the folder that contains it.
+    ///   - limits: the limits that an archive of another program must not exceed.
+    ///   - count: the number of leading directories to strip from names in such an archive; `nil` to detect it.
     ///   - live: the stores directory.
-    ///   - removingMissing: whether what only that has goes, if it was named.
-    ///   - context: told of what is remarkable.
-    /// - Returns: the opened backup, to be read on a thread that may wait, and what is restored of it.
-    /// - Throws: `LookingError.noFile` if something that was named is not in it; `RestoreError`, `RemoteError`,
+    ///   - removingMissing: whether named paths that only the stores directory has are removed.
+    ///   - context: the receiver of notes and warnings.
+    /// - Returns: the opened backup, which must be read on a thread that may wait, and the plan of the part.
+    /// - Throws: `LookingError.noFile` if a named path is not in the backup; `RestoreError`, `RemoteError`,
     ///   `CancellationError`.
     static func open(
         _ names: [String],
@@ -61,22 +61,20 @@ extension PartPlan {
 }
 
 extension BackupFolder {
-    /// Has the next backup compared with the stores of a part that was restored, and with the others as they
-    /// were.
+    /// Makes the next backup compare its data with the restored stores, and the other stores with their data before.
     ///
     /// - Parameters:
-    ///   - plan: the backup that was restored.
-    ///   - part: the paths that were exchanged.
-    /// - Returns: how many backups there are; `nil` if that is not known.
+    ///   - plan: the restored backup.
+    ///   - part: the exchanged paths.
+    /// - Returns: the number of backups; `nil` if it is not known.
     func rememberRows(of plan: ArchivedBackup, in part: RestoredPart) async -> Int? {
         guard let backups = try? await list().backups else { return nil }
-        if let newest = backups.ordinary.first,
-            let expected = memory.catalog.expectedRows(after: backups.ordinary, in: address)
-        {
+        let own = own(backups).ordinary
+        if let newest = own.first, let expected = expectedRows(after: own) {
             let isRestored = { (rows: StoreRows) in part.contains(printed: rows.path) }
             let rows =
                 expected.filter { !isRestored($0) } + (plan.header?.rows ?? []).filter(isRestored)
-            memory.catalog.rememberExpectedRows(rows, after: newest, in: address)
+            rememberExpectedRows(rows, after: newest)
         }
         return backups.count
     }

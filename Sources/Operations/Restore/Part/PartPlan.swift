@@ -2,45 +2,46 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// What of a backup goes in the place of what in a stores directory, if a person named paths.
+/// The part of a backup that replaces a part of a stores directory, for the paths that a user named.
 ///
-/// Of a store that is named come its log and journal, as far as the backup has any, and its external data. Its
-/// files of external data that are here and not in the backup stay: another store may refer to them, and a file
-/// more harms nobody.
+/// With a named store come its log and journal, if the backup has any, and its external data. Files of its external
+/// data that the backup lacks stay in the stores directory: another store may refer to them, and they do no harm.
 struct PartPlan: Sendable {
-    /// What was named, none in another.
+    /// The named paths, none of which contains another.
     let names: [RelativePath]
-    /// The paths that are exchanged.
+    /// The exchanged paths.
     let part: RestoredPart
-    /// The entries of the backup that are extracted.
+    /// The extracted entries of the backup.
     let entries: Set<RelativePath>
-    /// Files among them, and their bytes.
+    /// The number of extracted files, and their size in bytes.
     let files: Int
     let bytes: Int64
-    /// What was named, is not in the backup, and goes.
+    /// The size of the extracted files without holes, in bytes.
+    let allocated: Int64
+    /// The named paths that the backup lacks, and that are removed.
     var removed: [RelativePath] { names.filter(Set(gone.paths).contains) }
-    /// Entries and bytes that are extracted.
+    /// The extracted entries, and their size in bytes.
     var content: (entries: Set<RelativePath>, bytes: Int64) { (entries, bytes) }
 
-    /// Those that were named, and are stores in the backup.
+    /// The named paths that are stores in the backup.
     private let stores: [RelativePath]
-    /// Paths that are exchanged only because nothing is there.
+    /// The paths that are exchanged only because they do not exist.
     private let missing: [RelativePath]
-    /// Files of external data that have the content of the backup, as they were when that was seen.
+    /// The files of external data with the same content as in the backup, and their state when they were compared.
     private let same: [(path: RelativePath, info: FileInfo)]
     private let gone: GonePaths
 
-    /// Finds what belongs to paths that a person named.
+    /// Finds everything that belongs to the paths that a user named.
     ///
     /// - Parameters:
     ///   - names: the paths, as the backup has them; at least one.
     ///   - backup: the backup, within its `look`.
     ///   - live: the directory that they go to.
-    ///   - removingMissing: whether what only that has goes, if it was named; it is known that the backup is of a time
-    ///     before it came.
-    ///   - context: asked whether to stop.
-    /// - Throws: `PartError`; `LookingError.noFile` if something is not in the backup;
-    ///   `RestoreError.mountInside`; errors of reading either.
+    ///   - removingMissing: whether named paths that only the directory has are removed; only if the backup is known to
+    ///     be from before they were created.
+    ///   - context: the context whose cancellation check is called.
+    /// - Throws: `PartError`; `LookingError.noFile` if a path is not in the backup; `RestoreError.mountInside`; errors
+    ///   reading either.
     init(
         of names: [String],
         in backup: OpenedBackup,
@@ -55,6 +56,7 @@ struct PartPlan: Sendable {
         entries = Set(search.sizes.keys)
         files = search.fileCount
         bytes = search.sizes.values.reduce(0, +)
+        allocated = search.allocated
         stores = search.stores
         missing = RestoredPart(search.missing).roots
         same = search.same
@@ -63,7 +65,7 @@ struct PartPlan: Sendable {
         guard length <= RestoreJournal.partLimit else { throw PartError.tooMany(part.roots.count) }
     }
 
-    /// Returns the stores of a directory that the exchange concerns, and files that become stores by it.
+    /// Returns the stores of a directory that the exchange affects, and the files that it turns into stores.
     ///
     /// - Throws: `FileError`.
     func stores(in live: StoresDirectory) throws -> [Store] {
@@ -78,7 +80,7 @@ struct PartPlan: Sendable {
         return found + others
     }
 
-    /// Throws `PartError.changed` if the directory is not as it was planned for: an application may have run
+    /// Throws `PartError.changed` if the directory has changed since the plan was made: an application may have run
     /// until now.
     func refuseIfChanged(in live: FilePath) throws {
         for path in missing where try FileInfo.inside(live, path) != nil {

@@ -4,25 +4,27 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// Finds all that belongs to paths that a person named, in a backup and in a stores directory.
+/// A search for everything that belongs to named paths, in a backup and in a stores directory.
 struct PartSearch {
     private typealias Item = ArchiveExtractor.Item
 
-    /// What was named.
+    /// The named paths.
     private(set) var names = RestoredPart([])
-    /// The paths that are to be exchanged; some may be in others.
+    /// The paths to exchange; some may contain others.
     private(set) var exchanged: Set<RelativePath> = []
-    /// The entries that are to be extracted, with their bytes.
+    /// The entries to extract, with their sizes in bytes.
     private(set) var sizes: [RelativePath: Int64] = [:]
     private(set) var fileCount = 0
-    /// Those that were named, and are stores in the backup.
+    /// The size of these entries without holes, in bytes.
+    private(set) var allocated: Int64 = 0
+    /// The named paths that are stores in the backup.
     private(set) var stores: [RelativePath] = []
-    /// Paths that are exchanged only because nothing is there.
+    /// The paths that are exchanged only because they do not exist.
     private(set) var missing: Set<RelativePath> = []
-    /// Files of external data that are as the backup has them.
+    /// The files of external data that are the same as in the backup.
     private(set) var same: [(path: RelativePath, info: FileInfo)] = []
 
-    /// What only the stores directory has, and goes.
+    /// The paths that only the stores directory has, and that are removed.
     private(set) var gone = GonePaths()
 
     let backup: OpenedBackup
@@ -31,12 +33,12 @@ struct PartSearch {
     let liveStores: [RelativePath: Store]
     /// The live stores by the directories of their external data.
     private let owners: [RelativePath: [Store]]
-    private let backedUpStores: Set<String>
+    private let backedUpStores: Set<ExactString>
 
-    /// The permission of a directory's owner to change it.
+    /// The permission bit that lets a directory's owner change it.
     private static let ownerWrites: UInt16 = 0o200
 
-    /// Whether something that is named and only the stores directory has goes.
+    /// Whether named paths that only the stores directory has are removed.
     private let removesMissing: Bool
 
     init(
@@ -51,10 +53,10 @@ struct PartSearch {
         liveStores = Dictionary(survey.stores.map { ($0.path, $0) }) { first, _ in first }
         owners = Dictionary(grouping: survey.stores, by: \.supportDirectory)
         let plan = backup.plan
-        backedUpStores = Set(plan.isDescribed ? plan.header?.stores.map(\.path) ?? [] : [])
+        backedUpStores = Set(plan.isDescribed ? plan.header?.stores.map(\.path.exact) ?? [] : [])
     }
 
-    /// Finds it.
+    /// Runs the search.
     ///
     /// - Throws: see `PartPlan.init`.
     mutating func find(_ paths: NamedPaths) throws {
@@ -69,11 +71,11 @@ struct PartSearch {
         where isReserved(root) || !names.contains(root) {
             throw PartError.reserved(root.description)
         }
-        // External data of a store that is not named: what only the stores directory has, stays.
+        // For external data of a store that is not named, files that only the stores directory has stay.
         let merged = Set(names.roots.filter { owner(of: $0) != nil })
         for root in names.roots where !merged.contains(root) {
             try exchange(root)
-            // Its log must not become that of nothing.
+            // The log must go too: without its store it must not remain.
             if liveStores[root] != nil { try exchangeFiles(beside: root) }
         }
         for directory in gone.directories.keys { try exchange(directory) }
@@ -82,7 +84,7 @@ struct PartSearch {
         let named = items.filter { $0.item.attributes.path == $0.root }.map(\.item)
         try refusePartsOfStores(named)
         var beside: Set<RelativePath> = []
-        for item in named where try isStore(item) {
+        for item in named where try isStore(item) || hasLog(item) {
             let path = item.attributes.path
             beside.formUnion(Store.paths(beside: path))
             try exchangeFiles(beside: path)
@@ -90,7 +92,7 @@ struct PartSearch {
         try findParts(beside: beside)
     }
 
-    /// Finds what comes with stores that were named, and the directories that lead to what is named.
+    /// Finds the files that come with named stores, and the directories above named paths.
     private mutating func findParts(beside: Set<RelativePath>) throws {
         let supports = Set(stores.map(Store.supportDirectory)).filter { !names.contains($0) }
         var external: [Item] = []
@@ -106,7 +108,7 @@ struct PartSearch {
                 try exchange(path)
                 try take(item)
             } else if names.isBelow(path), item.attributes.kind == .directory {
-                // It is only made if it is missing.
+                // The directory is only created if it is missing.
                 if sequence(first: path, next: \.parent).contains(where: missing.contains) {
                     try take(item)
                 }
@@ -117,19 +119,19 @@ struct PartSearch {
         try merge(external, ofStore: true)
     }
 
-    // MARK: - What is exchanged
+    // MARK: - Exchanged paths
 
-    /// Notes that a path is exchanged, or the highest directory above it that is missing.
+    /// Adds a path to exchange; if directories above it are missing, adds the highest missing one instead.
     private mutating func exchange(_ path: RelativePath) throws {
         let place = try place(of: path)
         exchanged.insert(place)
         if place != path { missing.insert(place) }
     }
 
-    /// Notes that the files beside a database are exchanged with it.
+    /// Adds the files beside a database to the exchange.
     ///
-    /// One that is not there may come to be while the restored store is tried, and is then no part of the
-    /// store that comes back.
+    /// A missing one may be created while the restored store is tried. It is then no part of the previous store if that
+    /// comes back.
     private mutating func exchangeFiles(beside path: RelativePath) throws {
         for path in Store.paths(beside: path) {
             let info = try FileInfo.inside(live.path, path)
@@ -137,7 +139,7 @@ struct PartSearch {
         }
     }
 
-    /// Returns what is exchanged for a path to be in its place.
+    /// Returns the path to exchange so that another path gets into its place.
     private func place(of path: RelativePath) throws -> RelativePath {
         var directory = try Directory.open(live.path)
         for parent in sequence(first: path, next: \.parent).dropFirst().reversed() {
@@ -175,20 +177,22 @@ struct PartSearch {
         return live.leavesOut(path.name, info)
     }
 
-    // MARK: - What is extracted
+    // MARK: - Extracted entries
 
     private mutating func take(_ item: Item) throws {
         let (path, kind) = (item.attributes.path, item.attributes.kind)
         if kind == .directory, item.attributes.mode & Self.ownerWrites == 0,
-            !ArchivedBackup.mayGiveAway, isMoved(path)
+            !AttributeRules.mayGiveAway, isMoved(path)
         {
             throw PartError.unmovable(path.description)
         }
         guard sizes.updateValue(kind == .file ? item.size : 0, forKey: path) == nil else { return }
-        if kind == .file { fileCount += 1 }
+        guard kind == .file else { return }
+        fileCount += 1
+        allocated += item.allocatedSize
     }
 
-    /// Whether a directory is moved itself, and not only with another.
+    /// Whether a directory is moved itself, not just inside another.
     private func isMoved(_ path: RelativePath) -> Bool {
         guard let parent = path.parent else { return true }
         return !names.contains(parent)
@@ -200,7 +204,26 @@ struct PartSearch {
     private mutating func isStore(_ item: Item) throws -> Bool {
         let path = item.attributes.path
         guard item.attributes.kind == .file,
-            try backedUpStores.contains(path.description) || backup.isStore(item)
+            try backedUpStores.contains(path.description.exact) || backup.isStore(item)
+        else { return false }
+        stores.append(path)
+        return true
+    }
+
+    /// Whether a log or a journal is beside a live file that does not look like a store, such as an encrypted one.
+    private mutating func hasLog(_ item: Item) throws -> Bool {
+        let path = item.attributes.path
+        guard item.attributes.kind == .file, Store.database(ofFileBeside: path) == nil else {
+            return false
+        }
+        let logs = Store.paths(beside: path).filter {
+            !$0.bytes.suffix(4).elementsEqual("-shm".utf8)
+        }
+        guard
+            try logs.contains(where: { log in
+                try FileInfo.inside(live.path, log).map { $0.size > 0 } ?? false
+                    && isSidecarHere(log)
+            })
         else { return false }
         stores.append(path)
         return true
@@ -213,7 +236,10 @@ struct PartSearch {
             guard let base = Store.database(ofFileBeside: path), !names.contains(base) else {
                 continue
             }
-            let isOfLive = try liveStores[base] != nil && isSidecarHere(path)
+            // A log of the backup does not match any live file beside it.
+            let isOfLive =
+                try FileInfo.inside(live.path, base) != nil && item.size > 0
+                && backup.isSidecar(item) || liveStores[base] != nil && isSidecarHere(path)
             let store = try backup.items { $0 == base }.first
             let isOfOther =
                 try store.map { try backup.isStore($0) && backup.isSidecar(item) } ?? false
@@ -223,25 +249,26 @@ struct PartSearch {
         }
     }
 
-    /// Whether a file beside a database in the stores directory is SQLite's own.
+    /// Whether a file beside a database in the stores directory belongs to SQLite.
     func isSidecarHere(_ path: RelativePath) throws -> Bool {
-        guard let info = try FileInfo.inside(live.path, path), info.kind == .file else {
-            return false
-        }
-        // One that cannot be read is taken for a log, as a backup takes it.
-        return (try? Store.isSidecar(File.open(path.below(live.path)), at: path)) ?? true
+        // A symbolic link in place of a directory leads elsewhere.
+        guard let info = try FileInfo.inside(live.path, path),
+            try FileInfo.ifPresent(path.below(live.path)) == info
+        else { return false }
+        let parent = try Directory.open(path.parent?.below(live.path) ?? live.path)
+        return Store.mayBeSidecar(at: path, in: parent)
     }
 
     // MARK: - External data
 
-    /// Returns a store that is not named and whose external data a path is, or is in.
+    /// Returns a store that is not named and whose external data the path belongs to; `nil` if there is none.
     func owner(of path: RelativePath) -> Store? {
         sequence(first: path, next: \.parent).flatMap { owners[$0] ?? [] }
             .filter { !names.contains($0.path) }
             .min { $0.path < $1.path }
     }
 
-    /// Notes what of some entries is missing or another one in the stores directory.
+    /// Adds the entries that are missing or different in the stores directory.
     private mutating func merge(_ items: [Item], ofStore isOfStore: Bool) throws {
         for item in items.sorted(by: { $0.attributes.path < $1.attributes.path }) {
             try context.checkCancellation()

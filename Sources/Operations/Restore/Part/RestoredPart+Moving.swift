@@ -1,11 +1,11 @@
 internal import Files
 internal import SystemPackage
 
-/// A restore of a part: the paths that were named change places, and nothing else is touched.
+/// A restore of a part: the named paths are exchanged, and nothing else is touched.
 ///
-/// It stages inside the stores directory, whatever that is: nothing but names moves then, an application may
-/// go on with stores that were not named, and what stays keeps its inode. The phases are those of
-/// `ChildrenSwap`; `live`, `new` and `old` are here what the three directories have of the *roots*:
+/// It always stages inside the stores directory. So it only renames, an application may keep using stores that were
+/// not named, and everything that stays keeps its inode. The phases are those of `ChildrenSwap`. In the table, `live`,
+/// `new` and `old` are the *roots* in each of the three directories:
 ///
 ///     phase          live         new          old          then
 ///     staging        old          any or -     empty or -   remove new                  → old
@@ -16,24 +16,24 @@ internal import SystemPackage
 ///     cleaning       new          empty or -   any or -     remove old, or put it aside → new
 ///     settled        any          -            -            say that the application is to be started
 ///
-/// The roots are in the restore journal, in version 3 of it, from the beginning: an older program would move
-/// all names, and refuses. They are what was named; of a store all names that SQLite uses beside it, be
-/// they there or not, so that no log of one database ever meets another; files of external data that are
-/// missing or other ones. Instead of a path whose directory is missing, the highest such directory is a root:
-/// to undo the restore it goes as a whole. None is in another, so that each is moved by one rename.
+/// The roots are in version 3 of the restore journal from the beginning: an older program would move all names, so it
+/// must refuse. The roots are: the named paths; for a store, all names that SQLite uses beside it, even missing ones,
+/// so that a log of one database never meets another; missing or different files of external data. If directories
+/// above a path are missing, the highest missing one is the root: undoing the restore removes it as a whole. No root
+/// contains another, so that one rename moves each.
 ///
-/// One phase does in this order: make the directories that lead to the roots; rename each root, into the stores
-/// directory in the order of their bytes (a database before its log) and out of it in the opposite one; flush
-/// the directories that names came to, then those that they left. Only then does the journal say the next phase.
-/// So a loss of power leaves each root in one of two places, and a name that a move would replace stops it.
+/// A phase has these steps: create the directories above the roots. Rename each root. Roots
+/// move into the stores directory in the order of their bytes (a database before its log), and out of it in the
+/// opposite order. Flush the target directories, then the source directories. Only then does the journal record the
+/// next phase. So a power loss leaves each root in one of two places. A move stops if its target name exists.
 extension RestoredPart {
-    /// Moves those paths that are there, and has that on the disk.
+    /// Moves the paths that exist, and flushes the moves to the disk.
     ///
     /// - Parameters:
-    ///   - source: where they are: the stores directory, `new` or `old`.
-    ///   - target: where they go: another of these.
-    ///   - isBackwards: whether they move in the opposite of their order.
-    ///   - fileSystem: moves them.
+    ///   - source: the directory that they are in: the stores directory, `new` or `old`.
+    ///   - target: the directory that they go to: another of these.
+    ///   - isBackwards: whether they move in the opposite order.
+    ///   - fileSystem: the file system that moves them.
     /// - Throws: `FileError`; `.exists` if a name is taken.
     func move(
         from source: FilePath,
@@ -42,19 +42,19 @@ extension RestoredPart {
         with fileSystem: any FileSystem
     ) throws {
         for path in isBackwards ? roots.reversed() : roots {
-            // A link that has taken the place of a directory leads elsewhere.
+            // A symbolic link in place of a directory leads elsewhere.
             guard let info = try FileInfo.inside(source, path),
                 try FileInfo.ifPresent(path.below(source)) == info
             else { continue }
             try makeDirectories(to: path, in: target, with: fileSystem)
             try fileSystem.moveOnce(path.below(source), to: path.below(target))
         }
-        // Also of those that a run has moved that was killed before it came to this.
+        // Also flush moves of an earlier run that was killed before it flushed them.
         try sync(target, with: fileSystem)
         try sync(source, with: fileSystem)
     }
 
-    /// Has the entries of a directory on the disk, and of those in it that lead to the paths.
+    /// Flushes the entries of a directory, and of the directories in it that lead to the paths.
     private func sync(_ root: FilePath, with fileSystem: any FileSystem) throws {
         try fileSystem.sync(root)
         for directory in above.sorted()
@@ -63,7 +63,7 @@ extension RestoredPart {
         }
     }
 
-    /// Makes the directories that lead to a path, if they are not there.
+    /// Creates the directories above a path if they are missing.
     private func makeDirectories(
         to path: RelativePath,
         in root: FilePath,
@@ -79,8 +79,7 @@ extension RestoredPart {
         }
     }
 
-    /// Returns whether a directory that the paths were moved out of has nothing but directories that led to
-    /// them.
+    /// Returns whether a directory that the paths were moved out of contains nothing but directories that led to them.
     ///
     /// - Throws: `FileError`.
     func isMovedOut(of path: FilePath) throws -> Bool {
@@ -95,7 +94,9 @@ extension RestoredPart {
 }
 
 extension FileSystem {
-    /// Moves one name; a crash may have left it in both directories, if link(2) and unlink(2) move files.
+    /// Moves one name.
+    ///
+    /// A crash may have left it in both directories if files are moved with link(2) and unlink(2).
     ///
     /// - Throws: `FileError`; `.exists` if the name is taken by another file.
     func moveOnce(_ path: FilePath, to newPath: FilePath) throws {

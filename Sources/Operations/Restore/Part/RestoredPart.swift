@@ -1,19 +1,19 @@
 internal import Files
 internal import Stores
 
-/// The paths of a stores directory that a restore exchanges, if it leaves all else alone.
+/// The paths of a stores directory that a restore exchanges, if it leaves everything else alone.
 ///
-/// Each stands for all that is in it, and none is in another.
+/// Each path includes everything in it, and none contains another.
 struct RestoredPart: Sendable, Equatable {
-    /// In the order of their bytes.
+    /// The paths, sorted by their bytes.
     let roots: [RelativePath]
     private let known: Set<RelativePath>
-    /// The directories that lead to them.
+    /// The directories above the paths.
     let above: Set<RelativePath>
-    private let printed: Set<Substring>
-    private let printedAbove: Set<Substring>
+    private let printed: Set<ExactString>
+    private let printedAbove: Set<ExactString>
 
-    /// Takes paths, of which some may be in others.
+    /// Creates a part from paths, some of which may contain others.
     init(_ paths: some Sequence<RelativePath>) {
         let all = Set(paths)
         known = all.filter { path in
@@ -21,31 +21,31 @@ struct RestoredPart: Sendable, Equatable {
         }
         roots = known.sorted()
         above = Set(known.flatMap { sequence(first: $0, next: \.parent).dropFirst() })
-        printed = Set(known.map { $0.description[...] })
-        printedAbove = Set(above.map { $0.description[...] })
+        printed = Set(known.map { $0.description.exact })
+        printedAbove = Set(above.map { $0.description.exact })
     }
 
-    /// Returns whether a path is one of them, or in one.
+    /// Returns whether a path is one of the paths, or in one.
     func contains(_ path: RelativePath) -> Bool {
         sequence(first: path, next: \.parent).contains(where: known.contains)
     }
 
-    /// Returns whether a path, as it is printed, is one of them, or in one.
+    /// Returns whether a path, as it is printed, is one of the paths, or in one.
     func contains(printed path: String) -> Bool {
         sequence(first: path[...]) { path in
-            path.lastIndex(of: "/").map { path[..<$0] }
-        }.contains(where: printed.contains)
+            path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[..<$0] }
+        }.contains { printed.contains($0.exact) }
     }
 
-    /// Returns whether a path, as it is printed, is one of them, or in one, or leads to one.
+    /// Returns whether a path, as it is printed, is one of the paths, in one, or above one.
     func leads(toPrinted path: String) -> Bool {
-        contains(printed: path) || printedAbove.contains(path[...])
+        contains(printed: path) || printedAbove.contains(path.exact)
     }
 
-    /// Returns whether one of them is in a directory.
+    /// Returns whether a directory contains one of the paths.
     func isBelow(_ path: RelativePath) -> Bool { above.contains(path) }
 
-    /// Returns whether a store, or something that belongs to it, is exchanged.
+    /// Returns whether the exchange includes a store, or something that belongs to it.
     func concerns(_ store: Store) -> Bool {
         let support = store.supportDirectory
         return contains(store.path) || store.files.contains(where: known.contains)
@@ -54,7 +54,7 @@ struct RestoredPart: Sendable, Equatable {
 }
 
 extension StoresDirectory.Survey {
-    /// Takes out all that a part has nothing to do with; nothing if there is none.
+    /// Removes the stores and failures outside a part; does nothing without a part.
     mutating func limit(to part: RestoredPart?) {
         guard let part else { return }
         stores.removeAll { !part.contains($0.path) }

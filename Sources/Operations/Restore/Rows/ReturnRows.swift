@@ -1,28 +1,29 @@
 internal import Archives
 public import Backups
-internal import Files
+public import Files
 public import Stores
 internal import Sync
 public import SystemPackage
 
-/// Brings rows of a backup back into a live store, while applications go on.
+/// Restores rows of a backup into a live store, while applications keep running.
 ///
-/// All of it is tried first, and taken back. The stores directory is backed up before the rows come. Files that the rows refer to are put in place before the rows, and
-/// those go in by one transaction: whatever fails, none of them is there.
+/// First, everything is tried and rolled back. The stores directory is backed up before the rows are written. Files
+/// that the rows refer to are put in place before the rows. One transaction writes all rows: if anything fails, none
+/// of them is written.
 public struct ReturnRows: Sendable {
-    /// Which rows, and how.
+    /// The rows to restore, and the way to do it.
     public struct Options: Sendable {
         /// The store's path or name; `nil` for the only one.
         public var store: String?
         /// The table's name, or that of its entity.
         public var table: String
-        /// What rows must meet, as SQL; `nil` for all.
+        /// The condition on the rows, as SQL; `nil` for all.
         public var condition: String?
-        /// What becomes of rows that are there.
+        /// The handling of rows that already exist.
         public var onConflict = RowReturn.Conflict.fail
-        /// Whether to say only what would be done.
+        /// Whether to only report what would be done.
         public var isDryRun = false
-        /// How the safety backup is made, if one is.
+        /// The options of the safety backup, if one is made.
         public var restore: RestoreBackup.Options
 
         public init(table: String, restore: RestoreBackup.Options) {
@@ -31,7 +32,7 @@ public struct ReturnRows: Sendable {
         }
     }
 
-    /// What was done, or would be.
+    /// The result, or the expected result of a dry run.
     public struct Outcome: Sendable {
         public var backup: Backup
         /// The store's path, printable.
@@ -39,11 +40,11 @@ public struct ReturnRows: Sendable {
         public var table: String
         public var entity: String?
         public var rows: RowReturn.Outcome
-        /// How many files came back with them.
+        /// The number of restored files.
         public var files: Int
-        /// Columns that the rows had, and that the table has no more.
+        /// The columns of the rows that the table no longer has.
         public var lostColumns: [String]
-        /// Files that the rows refer to, and that the backup lacks.
+        /// The files that the rows refer to, and that the backup lacks.
         public var problems: [Problem]
         public var safetyBackup: Backup?
     }
@@ -52,7 +53,7 @@ public struct ReturnRows: Sendable {
     private let options: Options
     private let context: OperationContext
 
-    /// How long to wait for another writer.
+    /// The time to wait for another writer.
     private static let busyTimeout = Duration.seconds(10)
 
     public init(from folder: BackupFolder, options: Options, context: OperationContext) {
@@ -61,11 +62,10 @@ public struct ReturnRows: Sendable {
         self.context = context
     }
 
-    /// Brings the rows back.
+    /// Restores the rows.
     ///
-    /// - Throws: `LookingError`, `ReturnRowsError`; `RowReturnError`, `StoreError`,
-    ///   `RestoreError.safetyBackupFailed` after which nothing was changed; `FileError`, `RemoteError`,
-    ///   `CancellationError`.
+    /// - Throws: `LookingError`, `ReturnRowsError`; `RowReturnError`, `StoreError`, `RestoreError.safetyBackupFailed`,
+    ///   after which nothing was changed; `FileError`, `RemoteError`, `CancellationError`.
     public func run(_ backup: Backup, into path: FilePath) async throws -> Outcome {
         let directory: StoresDirectory
         do {
@@ -76,7 +76,7 @@ public struct ReturnRows: Sendable {
         try directory.refuseRemote(folder)
         let opened = try await OpenedBackup(backup, in: folder, context: context)
         return try await context.withLock(on: directory.path) {
-            // A run that fails leaves no backup behind that an undo would take for the last restore's.
+            // Try first: a failed run must not leave a safety backup that an undo would take for the last restore's.
             let plan = try await opened.look { opened -> Plan in
                 var plan = try self.plan(of: opened, backup, in: directory)
                 plan.outcome.rows = try bring(plan, plan.rows.attempt)
@@ -89,7 +89,13 @@ public struct ReturnRows: Sendable {
             outcome.safetyBackup = try await makeSafetyBackup(of: directory, before: opened)
             do {
                 outcome.rows = try await opened.look { opened -> RowReturn.Outcome in
-                    try plan.files.bring(from: opened) { try bring(plan, plan.rows.run) }
+                    let rules =
+                        plan.files.paths.isEmpty
+                        ? AttributeRules()
+                        : try restore.rules(for: opened.plan, replacing: directory.path)
+                    return try plan.files.bring(from: opened, by: rules) {
+                        try bring(plan, plan.rows.run)
+                    }
                 }
             } catch {
                 await discard(outcome.safetyBackup)
@@ -106,16 +112,16 @@ public struct ReturnRows: Sendable {
         try body(plan.store, Self.busyTimeout, context.checkCancellation)
     }
 
+    private var restore: RestoreBackup {
+        RestoreBackup(from: folder, options: options.restore, context: context)
+    }
+
     private func makeSafetyBackup(
         of directory: StoresDirectory,
         before opened: OpenedBackup
     ) async throws -> Backup? {
         guard options.restore.makesSafetyBackup else { return nil }
-        return try await RestoreBackup(
-            from: folder,
-            options: options.restore,
-            context: context
-        ).makeSafetyBackup(
+        return try await restore.makeSafetyBackup(
             of: directory,
             before: opened.plan,
             keeping: nil,
@@ -123,7 +129,7 @@ public struct ReturnRows: Sendable {
         )
     }
 
-    /// Removes the backup of what was not changed after all; else it would be what an undo goes back to.
+    /// Removes the safety backup after a failure, because an undo would otherwise return to it.
     private func discard(_ backup: Backup?) async {
         guard let backup, !backup.isWaiting else { return }
         _ = try? await folder.remove(backup, at: options.restore.backup.date, keepingTrash: .zero)
@@ -131,12 +137,12 @@ public struct ReturnRows: Sendable {
 
     // MARK: - The plan
 
-    /// Rows that were found, with what they need.
+    /// The rows found, with everything that they need.
     private struct Plan {
         var outcome: Outcome
         var store: Store
         var rows: RowReturn
-        /// Those that are not there.
+        /// The files that are missing in the stores directory.
         var files: ReturnedFiles
     }
 
@@ -148,14 +154,14 @@ public struct ReturnRows: Sendable {
         let name = try storeName(in: opened)
         let source = try ReadableStore(opened.store(name))
         let stores = try directory.survey(isCancelled: context.checkCancellation).stores
-        guard let store = stores.first(where: { $0.path.description == name }) else {
+        guard let store = stores.first(where: { $0.path.description.exact == name.exact }) else {
             throw ReturnRowsError.storeIsGone(name, stores: printable(directory.path))
         }
         let (before, names) = try source.reading {
             let schema = try source.schema()
             return (schema, try CoreDataNames(source, schema))
         }
-        // It is closed again before anything is written.
+        // The snapshot is closed before anything is written.
         let now = try StoreSnapshot.ofNow(
             store,
             scratchParent: context.scratch,
@@ -219,7 +225,7 @@ public struct ReturnRows: Sendable {
         }
     }
 
-    /// Returns the files that rows refer to and that are not there.
+    /// Returns the files that rows refer to and that the stores directory lacks.
     private func files(
         of rows: RowReturn,
         _ store: Store,
@@ -249,4 +255,24 @@ public struct ReturnRows: Sendable {
 extension RowReturn.Outcome {
     /// Whether anything is written.
     fileprivate var isChange: Bool { inserted > 0 || replaced > 0 }
+}
+
+/// An error that keeps rows from being restored into a store; nothing was changed.
+public enum ReturnRowsError: ExplainedError, Equatable {
+    /// The store of the rows is not in the stores directory.
+    case storeIsGone(String, stores: String)
+
+    public var description: String {
+        switch self {
+        case .storeIsGone(let store, let stores):
+            "rows go into a store that is there, and there is no '\(store)' in '\(stores)'"
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .storeIsGone(let store, _):
+            "bring all of it back: 'grocerydude restore NAME --only \(Advice.part(store))'"
+        }
+    }
 }

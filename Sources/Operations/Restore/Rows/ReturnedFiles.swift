@@ -4,9 +4,9 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// Files of external data that are put in place before the rows that refer to them.
+/// The files of external data that are put in place before the rows that refer to them.
 struct ReturnedFiles {
-    /// Below the stores directory; none of them is there.
+    /// The paths below the stores directory; none of them exists there.
     let paths: [RelativePath]
     private let directory: FilePath
     private let context: OperationContext
@@ -15,17 +15,22 @@ struct ReturnedFiles {
         (self.paths, self.directory, self.context) = (paths, directory, context)
     }
 
-    /// Puts the files in place, and takes them away again if `body` fails.
+    /// Puts the files in place, and removes them again if `body` fails.
     ///
-    /// Each takes its name when all of it is on the disk, with its own attributes, and so do the directories that
-    /// it needs.
+    /// A file gets its name only when all of it is on the disk, with its own attributes. So do the directories that it
+    /// needs.
     ///
     /// - Parameters:
     ///   - opened: the backup, within its `look`.
-    ///   - body: brings the rows.
-    /// - Returns: what `body` returns.
-    /// - Throws: what `body` throws; errors of reading the backup; `FileError`.
-    func bring<Result>(from opened: OpenedBackup, _ body: () throws -> Result) throws -> Result {
+    ///   - rules: the rules for owners and modes.
+    ///   - body: restores the rows.
+    /// - Returns: the result of `body`.
+    /// - Throws: errors of `body`; errors reading the backup; `FileError`.
+    func bring<Result>(
+        from opened: OpenedBackup,
+        by rules: AttributeRules,
+        _ body: () throws -> Result
+    ) throws -> Result {
         guard !paths.isEmpty else { return try body() }
         let fileSystem = LocalFileSystem()
         var made: [FilePath] = []
@@ -33,7 +38,7 @@ struct ReturnedFiles {
             let missing = try missingDirectories()
             let (wanted, above) = (Set(paths), Set(missing))
             let items = try opened.items { wanted.contains($0) || above.contains($0) }
-            let scratch = try extracted(items.filter { $0.attributes.kind == .file })
+            let scratch = try extracted(items.filter { $0.attributes.kind == .file }, by: rules)
             for path in missing {
                 try fileSystem.createDirectory(path.below(directory))
                 made.append(path.below(directory))
@@ -44,10 +49,10 @@ struct ReturnedFiles {
                     try fileSystem.move(path.below(scratch.path), to: path.below(directory))
                     made.append(path.below(directory))
                 } catch FileError.exists {
-                    // Somebody has written it since: a name stands for its content.
+                    // Another process has written the file since; equal names mean equal content.
                 }
             }
-            try finish(missing, items)
+            try finish(missing, items, by: rules)
             return try withExtendedLifetime(scratch, body)
         } catch {
             for path in made.reversed() {
@@ -61,7 +66,7 @@ struct ReturnedFiles {
         }
     }
 
-    /// Returns the directories that are to be made, the outermost first.
+    /// Returns the directories to create, the outermost first.
     private func missingDirectories() throws -> [RelativePath] {
         let parents = paths.flatMap { sequence(first: $0, next: \.parent).dropFirst() }
         return try Set(parents).sorted()
@@ -69,24 +74,32 @@ struct ReturnedFiles {
     }
 
     /// Extracts the files, with their attributes, into a directory on the same volume.
-    private func extracted(_ items: [ArchiveExtractor.Item]) throws -> ScratchDirectory {
-        // Below the stores directory, since a rename leads no further; a killed run's goes with the next.
+    private func extracted(
+        _ items: [ArchiveExtractor.Item],
+        by rules: AttributeRules
+    ) throws -> ScratchDirectory {
+        // It is below the stores directory, because a rename cannot cross volumes; the next run removes a killed run's.
         let scratch = try ScratchDirectory(in: directory)
-        try context.extract(items, into: scratch.path, at: directory, syncing: .each)
+        try context.extract(items, into: scratch.path, at: directory, syncing: .each, by: rules)
         return scratch
     }
 
-    /// Gives new directories the attributes that they had, the innermost first, and flushes all that lead to
-    /// the files.
-    private func finish(_ made: [RelativePath], _ items: [ArchiveExtractor.Item]) throws {
+    /// Gives new directories their saved attributes, the innermost first, and flushes all directories above the files.
+    private func finish(
+        _ made: [RelativePath],
+        _ items: [ArchiveExtractor.Item],
+        by rules: AttributeRules
+    ) throws {
+        var rules = rules
         let attributes = Dictionary(
             items.filter { $0.attributes.kind == .directory }
                 .map { ($0.attributes.path, $0.attributes) }
         ) { first, _ in first }
         for path in made.reversed() {
             let opened = try Directory.open(path.below(directory))
-            if let attributes = attributes[path] {
-                if let owner = attributes.owner, ArchivedBackup.mayGiveAway {
+            if var attributes = attributes[path] {
+                try rules.apply(to: &attributes)
+                if let owner = attributes.owner {
                     try opened.setOwner(owner.user, group: owner.group)
                 }
                 try opened.setAttributes(mode: attributes.mode, modified: attributes.modified)

@@ -2,13 +2,14 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// Exchanges the data staged in a stores directory and all else in it, name by name: for a directory
-/// that cannot change places itself.
+/// A swap of the data staged in a stores directory with the rest of its content, name by name.
 ///
-/// All of it is in a hidden directory there, `.grocerydude-restore`: the restore journal (`journal.json`),
-/// `New` and `Old`. The journal says in which direction names move, so that after a crash it is known of
-/// every name what it belongs to; all moves of one phase are on the disk before the journal says the next.
-/// `live` stands for what else is in the stores directory:
+/// It serves directories that cannot be exchanged themselves.
+///
+/// All its files are in a hidden directory there, `.grocerydude-restore`: the restore journal (`journal.json`), `New`
+/// and `Old`. The journal records in which direction names move, so that after a crash it is known for every name
+/// which data it belongs to. All moves of one phase are on the disk before the journal records the next phase. In the
+/// table, `live` is the rest of the stores directory:
 ///
 ///     phase          live         new          old          then
 ///     staging        old          any or -     empty or -   remove new                  → old
@@ -19,17 +20,17 @@ internal import SystemPackage
 ///     cleaning       new          empty or -   any or -     remove old, or put it aside → new
 ///     settled        any          -            -            say that the application is to be started
 ///
-/// When all is done the restore journal is removed, and the hidden directory too unless something is kept
-/// in it. As long as something is, restores are made this way: an exchange would take it away. Backups
-/// and the moves themselves leave the directory out, as they leave out `lost+found` at the top of a
-/// mounted file system; it is never restored from an archive, since a journal in it would be obeyed.
+/// At the end, the restore journal is removed, and the hidden directory too unless it contains kept data. As long as
+/// it does, restores use this swap, because an exchange would take the kept data away. Backups and the moves
+/// themselves skip the hidden directory, as they skip `lost+found` at the top of a mounted file system. It is never
+/// restored from an archive, because a journal in it would be obeyed.
 ///
-/// Each name is missing for a moment. An application that starts then must find no log without its
-/// database, which SQLite would delete: names move in in the order of their bytes, and out in the opposite
-/// one. Nothing is overwritten: if the application makes a file under a name that is to come back,
-/// recovery stops and names both.
+/// Each name is missing for a moment. An application that starts then must not find a log without its database,
+/// because SQLite would delete the log. So names move in in the order of their bytes, and out in the opposite order.
+/// Nothing is overwritten: if the application creates a file under a name that must come back, recovery stops and
+/// reports both.
 ///
-/// If only a part of a backup is restored, its paths are the only names that move; see `RestoredPart+Moving.swift`.
+/// If only a part of a backup is restored, only its paths move; see `RestoredPart+Moving.swift`.
 struct ChildrenSwap: RestoreSwap {
     let paths: RestorePaths
     let fileSystem: any FileSystem
@@ -68,7 +69,7 @@ struct ChildrenSwap: RestoreSwap {
         return refused
     }
 
-    /// Does the rest of a roll back that has taken out all refused data.
+    /// Completes a rollback whose refused data has been taken out.
     private mutating func putBack() throws -> FilePath? {
         if try FileInfo.ifPresent(paths.new) != nil {
             journal.refused = try paths.vacant("FailedRestore").lastComponent?.string
@@ -88,7 +89,7 @@ struct ChildrenSwap: RestoreSwap {
         let isWhole = try keep(sweeps: journal.phase != .cleaning)
         try enter(.cleaning)
         let leftover = try removeOld(isWhole: isWhole)
-        // It may still have names that no restore puts in place.
+        // It may still contain names that no restore puts in place.
         try fileSystem.remove(paths.new)
         journal.phase = .settled
         return leftover
@@ -96,7 +97,7 @@ struct ChildrenSwap: RestoreSwap {
 
     // MARK: - Steps
 
-    /// Moves all that may be moved, and has it on the disk.
+    /// Moves all names that may be moved, and flushes the moves to the disk.
     private func moveAll(from source: FilePath, to target: FilePath) throws {
         guard let info = try FileInfo.ifPresent(source) else { return }
         guard info.kind == .directory, try FileInfo(of: target).kind == .directory else {
@@ -115,7 +116,7 @@ struct ChildrenSwap: RestoreSwap {
         let inLive = try Directory.open(paths.live)
         let directory = try Directory.open(source)
         let names = try directory.names().filter { name in
-            // A name that stays in the stores directory is not taken from there.
+            // A name that stays in the stores directory is not moved.
             guard let info = try? inLive.info(name) else { return true }
             return !live.leavesOut(name, info)
         }
@@ -127,7 +128,7 @@ struct ChildrenSwap: RestoreSwap {
         try fileSystem.sync(source)
     }
 
-    /// Removes a directory that names were moved out of; never one that still has some.
+    /// Removes a directory after its names were moved out; never one that still contains some.
     private func removeEmptied(_ path: FilePath) throws {
         guard try FileInfo.ifPresent(path) != nil else { return }
         let isEmptied =

@@ -3,16 +3,16 @@ internal import Files
 internal import Foundation
 public import SystemPackage
 
-/// A file or directory of somebody else, under a name that a restore needs.
+/// Another program's file or directory under a name that a restore needs.
 public struct Leftover: Sendable, Equatable, CustomStringConvertible {
     public let path: FilePath
     private let content: String
     /// Nanoseconds since 1970-01-01 UTC.
     private let modified: Int64
 
-    /// Looks at a path; `nil` if nothing is there.
+    /// Examines a path; `nil` if nothing is there.
     ///
-    /// - Throws: `FileError` if it cannot be looked at.
+    /// - Throws: `FileError` if the path cannot be examined.
     init?(at path: FilePath) throws {
         guard let info = try FileInfo.ifPresent(path) else { return nil }
         self.path = path
@@ -34,13 +34,13 @@ public struct Leftover: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension RestorePaths {
-    /// Takes away what somebody else left under the names that a restore needs: an empty directory goes,
-    /// and anything else gets another name, if that is wanted.
+    /// Clears the names that a restore needs: removes empty directories, and renames anything else if the user wants
+    /// that.
     ///
     /// - Parameters:
-    ///   - setsAside: whether to give a full one another name.
-    ///   - fileSystem: moves it.
-    ///   - note: told of everything that was done.
+    ///   - setsAside: whether to rename anything that is not an empty directory.
+    ///   - fileSystem: the file system that renames it.
+    ///   - note: receives a message about each change.
     /// - Throws: `RestoreError.inTheWay` if something stays; `FileError`.
     func makeRoom(
         settingAside setsAside: Bool,
@@ -61,7 +61,7 @@ extension RestorePaths {
         }
     }
 
-    /// Throws `RestoreError.inTheWay` if something is there that `makeRoom` would not take away.
+    /// Throws `RestoreError.inTheWay` if there is something that `makeRoom` would not remove.
     func refuseLeftovers() throws {
         for path in [new, old] {
             guard let leftover = try Leftover(at: path) else { continue }

@@ -3,7 +3,7 @@ public import SystemPackage
 
 /// Finishes or undoes a restore that a crash interrupted.
 ///
-/// Every command does this first.
+/// Every command runs this first.
 public struct RecoverRestore: Sendable {
     private let stores: FilePath
     private let fileSystem: any FileSystem
@@ -22,10 +22,10 @@ public struct RecoverRestore: Sendable {
         self.fileSystem = fileSystem
     }
 
-    /// Does it, if there is anything to do and no other run is at it.
+    /// Recovers if there is something to recover, and no other run is doing it.
     ///
-    /// - Throws: `RestoreError.cannotRecover`; `.unsettled` and `.refusedInUse`, after which all is as
-    ///   it was found; `FileError`.
+    /// - Throws: `RestoreError.cannotRecover`; `.unsettled` and `.refusedInUse`, after which everything is as before;
+    ///   `FileError`.
     public func run() async throws {
         var context = context
         context.lockWait = .zero
@@ -35,16 +35,16 @@ public struct RecoverRestore: Sendable {
             do {
                 _ = try await RestoreLocks.withLocks(on: paths, context) { _ in try settle(paths) }
             } catch FileError.locked {
-                // It is still running.
+                // The restore is still running.
             }
         }
     }
 
-    /// Does it for a caller that has the locks of these paths, and returns whether there was anything to do.
+    /// Recovers for a caller that holds the locks of these paths, and returns whether there was something to recover.
     ///
-    /// Another directory may then be in place than the locked one, and another layout may be right.
+    /// Afterwards, another directory than the locked one may be in place, and another layout may be right.
     func runLocked(_ paths: RestorePaths) throws -> Bool {
-        // The locks for an exchange do for both.
+        // The locks for an exchange cover both layouts.
         let layouts = RestorePaths.Layout.allCases.filter { $0 == .inside || $0 == paths.layout }
         for layout in layouts where try settle(RestorePaths(live: paths.live, layout)) {
             return true
@@ -52,20 +52,20 @@ public struct RecoverRestore: Sendable {
         return false
     }
 
-    /// Does it in one layout.
+    /// Recovers in one layout.
     private func settle(_ paths: RestorePaths) throws -> Bool {
-        // A link could lead to somebody else's files.
+        // A symbolic link could lead to other users' files.
         guard try paths.hasTraces(), try FileInfo.ifPresent(paths.area)?.kind == .directory else {
             return false
         }
         var context = context
-        // To stop in the middle of it would only leave it to the next run again.
+        // Cancelling half-way would only leave the rest to the next run.
         context.checkCancellation = {}
         let journal = try RestoreJournal.read(paths.journal)
         var swap = paths.layout.swap.init(
             paths: paths,
             fileSystem: fileSystem,
-            // Without one there are at most a draft of it, and its directory.
+            // Without a journal, there are at most a draft of it, and its directory.
             journal: journal ?? RestoreJournal(phase: .settled, backup: "")
         )
         if journal != nil {

@@ -3,10 +3,10 @@ internal import Foundation
 internal import Stores
 internal import SystemPackage
 
-/// The restore journal: what a restore is about to do, written before it does it.
+/// The restore journal: it records what a restore is about to do.
 ///
-/// It is on the disk before each step, so that the next run of any command can finish or undo what
-/// a crash interrupted. Directories are told by their inodes, which renaming keeps.
+/// It is on the disk before each step, so that the next run of any command can finish or undo what a crash
+/// interrupted. It identifies directories by their inodes, which renaming keeps.
 struct RestoreJournal: Codable {
     /// The states of a restore.
     enum Phase: String, Codable {
@@ -14,83 +14,83 @@ struct RestoreJournal: Codable {
         case staging
         /// The restored data is in place and good; `old` is being removed.
         case cleaning
-        /// All is where it belongs; the application, which was stopped, is still to be started.
+        /// All data is in its place; the stopped application must still be started.
         case settled
 
-        // Of a `StoresSwap`.
+        // Phases of a `StoresSwap`.
 
-        /// `new` is complete and checked; it is taking the place of the stores directory, or has.
+        /// `new` is complete and checked; it is replacing the stores directory, or has replaced it.
         case swapping
-        /// The restored data has to go; `old` is being put back.
+        /// The restored data must be removed; `old` is being put back.
         case rollingBack = "rolling_back"
 
-        // Of a `ChildrenSwap`.
+        // Phases of a `ChildrenSwap`.
 
-        /// `new` is complete and checked; what is in the stores directory is moving to `old`.
+        /// `new` is complete and checked; the content of the stores directory is moving to `old`.
         case settingAside = "setting_aside"
         /// The names in `new` are moving into the stores directory.
         case puttingIn = "putting_in"
-        /// The restored data has to go; its names are moving back to `new`.
+        /// The restored data must be removed; its names are moving back to `new`.
         case takingOut = "taking_out"
         /// The names in `old` are moving back into the stores directory.
         case puttingBack = "putting_back"
     }
 
-    /// The version that this program writes, and the newest that it obeys.
+    /// The newest version that this program writes and obeys.
     private static let currentVersion = 3
-    /// The one of a restore that keeps what its backup left out.
+    /// The version for a restore that keeps data that its backup excluded.
     private static let keepingVersion = 2
-    /// The one of a restore of a whole backup that keeps nothing, which older programs know too.
+    /// The version for a restore of a whole backup that keeps nothing; older programs also obey it.
     private static let plainVersion = 1
 
     var version = Self.plainVersion
     var phase: Phase
-    /// The directory that was there; `nil` if there was none, and in a `ChildrenSwap`.
+    /// The directory that was in place before; `nil` if there was none, and in a `ChildrenSwap`.
     var old: FileInfo.Identity?
-    /// The directory that is being restored, once it is there.
+    /// The directory that is being restored, once it exists.
     var new: FileInfo.Identity?
     /// The backup's name, for messages.
     var backup: String
-    /// How many stores were staged, from the exchange on; `nil` if a version wrote it that did not count.
+    /// The number of staged stores, from the exchange on; `nil` in a journal of a version that did not count.
     var stores: Int?
-    /// Whether damaged stores were to be restored all the same.
+    /// Whether damaged stores are restored too.
     var allowsDamage: Bool?
-    /// Whether a command of the user's has begun to stop the application, and none has started it since.
+    /// Whether one of the user's commands has begun to stop the application, and none has started it since.
     ///
-    /// A journal never says which commands: anybody who can write one could have them run.
+    /// A journal never contains the commands: anyone who can write a journal could otherwise have commands run.
     var isApplicationStopped: Bool?
-    /// The name of the data that was refused, beside the journal, before it is moved there.
+    /// The name for the refused data, beside the journal; recorded before the data is moved there.
     var refused: String?
-    /// The paths that stay though they are not in the backup, with a NUL between them; see `keptPaths`.
+    /// The paths that stay though the backup lacks them, separated by NUL; see `keptPaths`.
     var kept: Data?
-    /// The rules by which the backup left out files, from the exchange on; `nil` if it has none.
+    /// The rules by which the backup excluded files, from the exchange on; `nil` if it has none.
     private(set) var exclusions: Exclusions?
-    /// The paths that are exchanged, with a NUL between them; `nil` if all are, see `part`.
+    /// The paths that are exchanged, separated by NUL; `nil` if all are, see `part`.
     private(set) var only: Data?
 
-    /// Bytes of all kept paths at most.
+    /// The greatest length of all kept paths in bytes.
     static let keptLimit = 40 << 20
-    /// Bytes of all paths that are exchanged at most.
+    /// The greatest length of all exchanged paths in bytes.
     static let partLimit = 4 << 20
-    /// A journal says names and numbers; one that is longer than this is none of ours.
+    /// The greatest size of a journal in bytes; a longer file is not one of ours.
     private static let sizeLimit: Int64 = 64 << 20
 
-    /// Remembers what is kept; a program that does not know of that must not remove it.
+    /// Records the kept paths; a program that does not know of kept paths must not obey the journal.
     mutating func keep(_ paths: [RelativePath], by exclusions: Exclusions) {
         version = max(version, Self.keepingVersion)
         self.exclusions = exclusions
         keptPaths = paths
     }
 
-    /// The paths that are kept, in the order in which they move.
+    /// The kept paths, in the order in which they move.
     var keptPaths: [RelativePath] {
         get { kept.map(Self.paths) ?? [] }
         set { kept = newValue.isEmpty ? nil : Self.data(newValue) }
     }
 
-    /// The paths that are exchanged; `nil` if all are.
+    /// The exchanged paths; `nil` if all are exchanged.
     ///
-    /// A program that does not know of that must not move any.
+    /// A program that does not know of parts must not obey the journal.
     var part: RestoredPart? {
         get { only.map { RestoredPart(Self.paths($0)) } }
         set {
@@ -100,7 +100,7 @@ struct RestoreJournal: Codable {
     }
 
     private static func paths(_ data: Data) -> [RelativePath] {
-        // A path that leads out of the directory is nobody's to move.
+        // A path that leads out of the directory must never be moved.
         data.split(separator: 0).compactMap { try? RelativePath(validating: $0) }
     }
 
@@ -108,8 +108,9 @@ struct RestoreJournal: Codable {
         Data(paths.map(\.bytes).joined(separator: [0]))
     }
 
-    /// Reads a restore journal, `nil` if there is none; throws `RestoreError.cannotRecover` or `.newerJournal`
-    /// if it cannot be obeyed.
+    /// Reads a restore journal; `nil` if there is none.
+    ///
+    /// - Throws: `RestoreError.cannotRecover` or `.newerJournal` if it cannot be obeyed.
     static func read(_ path: FilePath) throws -> RestoreJournal? {
         guard let info = try FileInfo.ifPresent(path) else { return nil }
         func refusal(_ reason: String) -> RestoreError { .cannotRecover(path, reason: reason) }
@@ -121,7 +122,7 @@ struct RestoreJournal: Codable {
             throw refusal("it cannot be read")
         }
         struct Version: Decodable { var version: Int }
-        // First of all: the words of a newer one may mean something else, or be unknown here.
+        // Check the version first: a newer journal's words may have another meaning, or be unknown here.
         let version = try? JSONDecoder().decode(Version.self, from: data).version
         if let version, version > currentVersion { throw RestoreError.newerJournal(path) }
         guard let version, version > 0,
@@ -130,7 +131,7 @@ struct RestoreJournal: Codable {
         return journal
     }
 
-    /// Returns where the refused data is by now; `nil` if there is none.
+    /// Returns the place to which the refused data was moved; `nil` if there is none.
     func keptRefusal(in paths: RestorePaths) throws -> FilePath? {
         let name = refused.flatMap { FilePath.Component($0) }
         guard let name, name.kind == .regular else { return nil }

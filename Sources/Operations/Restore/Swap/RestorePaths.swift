@@ -4,37 +4,37 @@ internal import SystemPackage
 
 /// The directories that a restore works with.
 struct RestorePaths {
-    /// Where they are.
+    /// The location of these directories.
     enum Layout: CaseIterable {
-        /// Beside the stores directory, which changes places with them as a whole.
+        /// Beside the stores directory, which is exchanged as a whole.
         case beside
-        /// In a hidden directory in the stores directory, which stays where it is: a mount point, or
-        /// one beside which nothing may be made.
+        /// In a hidden directory in the stores directory, which is not renamed: it is a mount point, or nothing may be
+        /// created beside it.
         case inside
     }
 
     let layout: Layout
     /// The stores directory.
     let live: FilePath
-    /// The directory that holds all of the following.
+    /// The directory that contains all of the following.
     let area: FilePath
     /// The directory that is being restored.
     let new: FilePath
-    /// The directory that was there.
+    /// The directory that was in place before.
     let old: FilePath
     let journal: FilePath
 
-    /// Names the paths for a stores directory, whose own path has no symbolic links.
+    /// Creates the paths for a stores directory, whose own path has no symbolic links.
     init(live: FilePath, _ layout: Layout) {
         self.layout = layout
         self.live = live
-        let name = live.lastComponent?.string ?? "Stores"
         switch layout {
         case .beside:
             area = live.removingLastComponent()
-            new = area.appending("\(name)_New")
-            old = area.appending("\(name)_Old")
-            journal = area.appending(".\(name)_Restore.json")
+            new = live.derived("_New")
+            old = live.derived("_Old")
+            // Its draft needs a longer name.
+            journal = live.derived("_Restore.json", prefix: ".", room: 8)
         case .inside:
             area = RelativePath(name: StoresDirectory.restoreArea).below(live)
             new = area.appending("New")
@@ -43,8 +43,9 @@ struct RestorePaths {
         }
     }
 
-    /// Finds the paths for a stores directory, perhaps through a symbolic link, in the layout that a restore
-    /// has to take unless one is given; `nil` if not even the directory is there that would hold it.
+    /// Finds the paths for a stores directory, perhaps through a symbolic link.
+    ///
+    /// Uses the given layout, else the one that a restore must use. `nil` if even the parent directory is missing.
     init?(resolving stores: FilePath, _ layout: Layout? = nil) throws {
         if let live = try? stores.resolved() {
             self.init(live: live, try layout ?? Self.choose(for: live))
@@ -54,12 +55,12 @@ struct RestorePaths {
         self.init(live: place, layout ?? .beside)
     }
 
-    /// Returns the place of a missing directory; `nil` if the directory is missing too that would hold it.
+    /// Returns the place of a missing directory; `nil` if its parent is missing too.
     ///
-    /// Between two renames, a symbolic link to it leads nowhere, and the restore journal is there.
+    /// Between two renames, a symbolic link to the directory dangles, and the restore journal is in its parent.
     private static func place(ofMissing stores: FilePath) throws -> FilePath? {
         var path = stores
-        // As many as Linux follows (path_resolution(7)).
+        // Linux follows as many links (path_resolution(7)).
         for _ in 0..<40 {
             guard let name = path.lastComponent else { return nil }
             let parent = path.removingLastComponent()
@@ -75,13 +76,13 @@ struct RestorePaths {
         return nil
     }
 
-    /// Chooses where a restore stages; a failed exchange corrects it later.
+    /// Chooses the layout of a restore; a failed exchange corrects it later.
     private static func choose(for live: FilePath) throws -> Layout {
-        // A restore that was begun there comes first.
+        // An interrupted restore in a layout takes precedence.
         let beside = RestorePaths(live: live, .beside)
         if try beside.hasTraces() { return .beside }
         let inside = RestorePaths(live: live, .inside)
-        // The refused data that is kept there would go with the directory.
+        // An exchange would take away the refused data that is kept there.
         if (try? FileInfo(of: inside.area)) != nil { return .inside }
         return try live.isMountPoint() || !beside.area.allowsChanges ? .inside : .beside
     }
@@ -89,7 +90,7 @@ struct RestorePaths {
     /// The directory on whose file system the restore stages.
     var volume: FilePath { layout == .inside ? live : area }
 
-    /// Whether an interrupted restore left something to be settled.
+    /// Whether an interrupted restore left something to settle.
     func hasTraces() throws -> Bool {
         do {
             for path in [journal, LocalFileSystem.draft(of: journal)]
@@ -99,27 +100,27 @@ struct RestorePaths {
             return try layout == .inside && FileInfo.ifPresent(area)?.kind == .directory
                 && Directory.open(area).names().isEmpty
         } catch FileError.failed(_, _, .permissionDenied) {
-            // Without the permission to look into it, nothing in it can be settled, nor backed up.
+            // Without permission to read the directory, nothing in it can be settled, or backed up.
             return false
         }
     }
 
-    /// The directories and files of a restore that are there, for messages.
+    /// The existing directories and files of a restore, for messages.
     var traces: [FilePath] {
         let found = [new, old, journal, LocalFileSystem.draft(of: journal)].filter {
             (try? FileInfo(of: $0)) != nil
         }
-        // The directory that they are in is the last to go.
+        // The directory that contains them is removed last.
         return found.isEmpty && layout == .inside ? [area] : found
     }
 
-    /// The place of data that is kept: `FailedRestore` is `Stores_FailedRestore` beside the stores directory.
+    /// Returns the place of kept data: `FailedRestore` is `Stores_FailedRestore` beside the stores directory.
     func kept(_ suffix: String, _ number: Int = 1) -> FilePath {
-        let prefix = layout == .inside ? "" : "\(live.lastComponent?.string ?? "Stores")_"
-        return area.appending(prefix + suffix + (number == 1 ? "" : "_\(number)"))
+        let name = suffix + (number == 1 ? "" : "_\(number)")
+        return layout == .inside ? area.appending(name) : live.derived("_\(name)")
     }
 
-    /// Returns the first free place for data that is to be kept, from a number on.
+    /// Returns the first free place for kept data, counting from a number.
     func vacant(_ suffix: String, from first: Int = 1) throws -> FilePath {
         for number in first... {
             let path = kept(suffix, number)

@@ -1,48 +1,47 @@
 internal import Files
 internal import SystemPackage
 
-/// Exchanges the staged data and that of the stores directory, and undoes it.
+/// An exchange of the staged data with that of the stores directory, which can be undone.
 ///
-/// Every step is announced in the restore journal before it is made, so that after a crash at any of
-/// them the next run can tell what is where.
+/// The restore journal announces every step before it is made. So after a crash at any step, the next run knows where
+/// the data is.
 ///
-/// A restore ends in three steps: the data that is not to stay goes (`removeStaged`, `rollBack` or
-/// `removeReplaced`), the application is started, and `removeJournal` is last. In between, the phase is
-/// `settled`.
+/// A restore ends in three steps: the data that must not stay is removed (`removeStaged`, `rollBack` or
+/// `removeReplaced`), the application is started, and `removeJournal` comes last. In between, the phase is `settled`.
 protocol RestoreSwap: Sendable {
     var paths: RestorePaths { get }
     var fileSystem: any FileSystem { get }
-    /// Everything that has to be known after a crash.
+    /// The facts that are needed after a crash.
     var journal: RestoreJournal { get set }
 
     init(paths: RestorePaths, fileSystem: any FileSystem, journal: RestoreJournal)
 
-    /// Announces the restore, and makes the directory to stage in; if it throws, the caller removes that
+    /// Announces the restore, and creates the directory to stage in. If it throws, the caller removes that directory
     /// and the restore journal.
     mutating func stage() throws
 
-    /// Puts the staged data in place, and moves the data there to `old`; if it throws, the restore journal
-    /// says what there is to recover, and how many stores were staged.
+    /// Puts the staged data in place, and moves the present data to `old`. If it throws, the restore journal records
+    /// what there is to recover, and how many stores were staged.
     mutating func exchange(stores: Int) throws
 
-    /// Removes the staged data: all is as it was. If it throws, the phase is `staging`, since nothing else
-    /// is left to undo.
+    /// Removes the staged data, so that everything is as before. If it throws, the phase is `staging`, because nothing
+    /// else is left to undo.
     mutating func removeStaged() throws
 
-    /// Puts back the data from before, and returns where the refused data is kept.
+    /// Puts the previous data back, and returns the place where the refused data is kept.
     mutating func rollBack() throws -> FilePath
 
-    /// Removes the data from before, since the restored data is good; if it throws, the next run tries again.
+    /// Removes the previous data, because the restored data is good. If it throws, the next run tries again.
     ///
-    /// Returns where data was put that could not be removed, so that it is in nobody's way.
+    /// - Returns: the place to which data was moved that could not be removed; `nil` if all was removed.
     mutating func removeReplaced() throws -> FilePath?
 
-    /// Finishes or undoes a restore that was interrupted, as the restore journal says.
+    /// Finishes or undoes an interrupted restore, according to the restore journal.
     ///
-    /// - Parameter judge: says whether the data in place stays there.
-    /// - Returns: how it ended.
-    /// - Throws: `RestoreError.cannotRecover` if the journal or the directories make no sense;
-    ///   `FileError` if a step fails; why the judge is undecided. The journal is then still there.
+    /// - Parameter judge: decides whether the data in place stays.
+    /// - Returns: the end of the restore.
+    /// - Throws: `RestoreError.cannotRecover` if the journal or the directories make no sense; `FileError` if a step
+    ///   fails; the reason if the judge is undecided. The journal still exists then.
     mutating func recover(judge: Verdict.Judge) throws -> RestoreRecovery
 }
 
@@ -67,26 +66,27 @@ extension RestoreSwap {
         try write()
     }
 
-    /// Writes the restore journal, which is then on the disk.
+    /// Writes the restore journal and flushes it to the disk.
     func write() throws {
-        // A loss of power must not undo moves and removals before it.
+        // A power loss must not undo earlier moves and removals.
         if journal.phase == .settled { try fileSystem.sync(paths.area) }
         try journal.write(to: paths.journal, with: fileSystem)
     }
 
-    /// Remembers whether the application is stopped, for a recovery.
+    /// Records for a recovery whether the application is stopped.
     mutating func noteApplication(isStopped: Bool) throws {
         journal.isApplicationStopped = isStopped ? true : nil
         try write()
     }
 
-    /// Removes the restore journal, and has that and all before it on the disk; does nothing unless all
-    /// is settled.
+    /// Removes the restore journal, and flushes that and all steps before to the disk.
     ///
-    /// The directory that was made for it goes too, unless something is kept in it.
+    /// Does nothing unless everything is settled.
+    ///
+    /// The directory that was created for the journal is removed too, unless it contains kept data.
     func removeJournal() throws {
         guard journal.phase == .settled else { return }
-        // A loss of power must not undo moves and removals once the restore journal is gone.
+        // A power loss must not undo moves and removals after the restore journal is gone.
         try fileSystem.sync(paths.area)
         try fileSystem.remove(paths.journal)
         let draft = LocalFileSystem.draft(of: paths.journal)
@@ -99,11 +99,11 @@ extension RestoreSwap {
         try fileSystem.sync(paths.live)
     }
 
-    /// Removes `old`; if that fails, gives it a name under which it is in nobody's way, and returns that.
+    /// Removes `old`; if that fails, moves it out of the way.
     ///
-    /// - Parameter isWhole: whether all of it that was to stay is in the stores directory; if not, it is kept.
-    /// - Returns: where it is now.
-    /// - Throws: `FileError` if it can neither be removed nor renamed.
+    /// - Parameter isWhole: whether all kept data of `old` is in the stores directory; if not, `old` is not removed.
+    /// - Returns: the place to which `old` was moved; `nil` if it was removed.
+    /// - Throws: `FileError` if it can be neither removed nor renamed.
     func removeOld(isWhole: Bool) throws -> FilePath? {
         guard try FileInfo.ifPresent(paths.old) != nil else { return nil }
         if isWhole, (try? fileSystem.remove(paths.old)) != nil { return nil }
@@ -112,7 +112,7 @@ extension RestoreSwap {
         return path
     }
 
-    /// Carries out a verdict on the data that is in place; an undecided one is thrown, and changes nothing.
+    /// Carries out a verdict on the data in place; an undecided one is thrown, and changes nothing.
     mutating func carryOut(_ verdict: Verdict) throws -> RestoreRecovery {
         switch verdict {
         case .keep: .finished(leftover: try removeReplaced())
@@ -134,10 +134,10 @@ extension RestorePaths.Layout {
 
 /// The end of an interrupted restore.
 enum RestoreRecovery {
-    /// The data from before it is in place again; the error is why, if it was not for the crash alone.
+    /// The previous data is in place again; the error is the reason, unless it was the crash alone.
     case undone(refused: FilePath?, since: (any Error)?)
     /// The restored data is in place.
     case finished(leftover: FilePath?)
-    /// That had been done already.
+    /// Everything was already done.
     case settled
 }

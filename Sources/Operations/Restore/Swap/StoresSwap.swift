@@ -1,13 +1,12 @@
 internal import Files
 internal import SystemPackage
 
-/// Puts a staged directory in the place of the stores directory as a whole, and back.
+/// A swap that exchanges a staged directory with the stores directory as a whole, and back.
 ///
-/// The restore journal beside the stores directory (`.Stores_Restore.json`) is written and on the disk
-/// before each step, and each rename is on the disk before the next. It names both directories by inode,
-/// which a rename keeps (a device may have another number when the machine starts again), and says how
-/// many stores were staged: so many have to open when they are checked. These are the states that a
-/// crash can leave, and what `recover` makes of them:
+/// The restore journal beside the stores directory (`.Stores_Restore.json`) is on the disk before each step. Each
+/// rename is on the disk before the next. The journal identifies both directories by inode, which a rename keeps; the
+/// number of a device may change at a restart. It also records how many stores were staged: as many must open when
+/// they are checked. These are the states that a crash can leave, and what `recover` does with them:
 ///
 ///     phase         live  new   old     then
 ///     staging       old   any   -       remove new                       → old
@@ -21,12 +20,12 @@ internal import SystemPackage
 ///     cleaning      new   -     any     remove old, or put it aside      → new
 ///     settled       any   -     -       say that the application is to be started
 ///
-/// To *check again* is to read the stores as a backup does (see `Verdict.afterCrash`): an application may
-/// have opened them since.
+/// To *check again* is to read the stores as a backup does (see `Verdict.afterCrash`): an application may have opened
+/// them since.
 ///
-/// If there was no stores directory, `old` is nowhere, and removing puts it back. A directory called
-/// `new` or `old` that is not the one that the restore journal names is left alone. When all is done the
-/// journal is removed; without one there is nothing to recover.
+/// If there was no stores directory, `old` does not exist, and removing the new one undoes the restore. A directory
+/// called `new` or `old` that is not the one in the restore journal is left alone. At the end, the journal is
+/// removed; without one, there is nothing to recover.
 struct StoresSwap: RestoreSwap {
     let paths: RestorePaths
     let fileSystem: any FileSystem
@@ -59,7 +58,7 @@ struct StoresSwap: RestoreSwap {
     mutating func removeStaged() throws {
         journal.phase = .staging
         if let info = try FileInfo.ifPresent(paths.new) {
-            // Before the journal names it, it is empty. Someone else's is left alone.
+            // Until the journal names it, it is empty. Another program's directory is left alone.
             let isOwn =
                 if let new = journal.new {
                     info.identity.inode == new.inode
@@ -93,7 +92,7 @@ struct StoresSwap: RestoreSwap {
     mutating func removeReplaced() throws -> FilePath? {
         try completeExchange()
         var leftover: FilePath?
-        // Someone else's is left alone.
+        // Another program's directory is left alone.
         if let old = journal.old?.inode, try Self.inode(paths.old) == old {
             let isWhole = try keep(sweeps: journal.phase != .cleaning)
             try enter(.cleaning)
@@ -105,7 +104,7 @@ struct StoresSwap: RestoreSwap {
         return leftover
     }
 
-    /// Gives the data from before its name, if a crash came before that.
+    /// Renames the previous data to `old`, if a crash came before that.
     private func completeExchange() throws {
         guard let old = journal.old?.inode, try Self.inode(paths.new) == old else { return }
         try move(paths.new, to: paths.old)
@@ -138,7 +137,7 @@ struct StoresSwap: RestoreSwap {
         return .undone(refused: nil, since: nil)
     }
 
-    /// Does the rest of a roll back that has taken the refused data out of its place.
+    /// Completes a rollback whose refused data was taken out of its place.
     private mutating func completeRollBack(isOld: Bool) throws -> FilePath? {
         var refused: FilePath?
         if !isOld {
@@ -160,8 +159,9 @@ struct StoresSwap: RestoreSwap {
         try move(paths.old, to: paths.live)
     }
 
-    /// Returns a directory's inode, which renames and restarts of the system keep; the number of its device
-    /// may change with a restart, and is the same for all directories here.
+    /// Returns a directory's inode, which renames and restarts of the system keep.
+    ///
+    /// The number of its device may change at a restart, and is the same for all directories here.
     private static func inode(_ path: FilePath) throws -> UInt64? {
         try FileInfo.ifPresent(path)?.identity.inode
     }

@@ -2,31 +2,31 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// Whether data stays that a restore has put in place, or begun to.
+/// A decision whether data that a restore has put in place, at least partly, stays there.
 enum Verdict {
-    /// It is good, and stays.
+    /// The data is good, and stays.
     case keep
-    /// It has to go, and what was there comes back: why, unless that was decided before a crash.
+    /// The data must be removed, and the previous data comes back; `why` is `nil` if that was decided before a crash.
     case rollBack(why: (any Error)?)
-    /// It cannot be told, or not be done, for now: all stays as it is.
+    /// The decision is not possible now, or cannot be carried out; everything stays as it is.
     case undecided(why: any Error)
 
-    /// The data that is judged.
+    /// The state of the data to decide on.
     enum Subject {
-        /// All of it is in place.
+        /// All of the data is in place.
         case inPlace
-        /// Some of it is, and this is why the rest is not.
+        /// Only some of the data is in place; the error is the reason.
         case halfInPlace(any Error)
-        /// It was found before that it has to go.
+        /// The data was already refused.
         case refused
     }
 
-    /// Judges the data of the restore that a restore journal tells of.
+    /// A function that judges the data of the restore in a restore journal.
     typealias Judge = (RestoreJournal, Subject) -> Verdict
 }
 
 extension Verdict {
-    /// Judges in the run that put the data in place, while nobody uses it: data that fails has to go.
+    /// Judges in the run that put the data in place, while nobody uses it: data that fails the check is removed.
     static func inSameRun(_ subject: Subject, check: () throws -> Void) -> Verdict {
         switch subject {
         case .refused: return .rollBack(why: nil)
@@ -41,9 +41,9 @@ extension Verdict {
         }
     }
 
-    /// Judges after a crash: applications may have opened the stores since.
+    /// Judges after a crash, when applications may have opened the stores.
     ///
-    /// Only stores that are damaged or lost have to go. No other failure says anything of them.
+    /// Only damaged or lost stores are removed. Other failures prove nothing about the stores.
     static func afterCrash(
         _ subject: Subject,
         _ journal: RestoreJournal,
@@ -54,7 +54,7 @@ extension Verdict {
             var refusal: (any Error)?
             switch subject {
             case .refused: break
-            // Somebody else's file is in the way, which has words of its own.
+            // Another program's file is in the way; `recover` reports it with an error of its own.
             case .halfInPlace(let error as FileError) where error.isTaken:
                 return .undecided(why: error)
             case .halfInPlace(let error): throw error
@@ -68,7 +68,7 @@ extension Verdict {
         }
     }
 
-    /// Takes nothing out of its place that is in use.
+    /// Refuses to remove data that is in use.
     private static func afterCrash(
         refusing refusal: (any Error)?,
         _ journal: RestoreJournal,

@@ -4,9 +4,9 @@ internal import Stores
 internal import Sync
 internal import SystemPackage
 
-/// An exchange of which a person may have accepted what it changes.
+/// An exchange whose changes the user may have accepted.
 ///
-/// A new map is looked at before the store goes by it: rows that it does not tell apart would be one elsewhere.
+/// A new map is tried before the store uses it: rows that it cannot distinguish would become one row elsewhere.
 struct Acceptance {
     let store: Store
     let sidecar: Sidecar
@@ -14,17 +14,17 @@ struct Acceptance {
     let date: Date
     let context: OperationContext
 
-    /// Ends an exchange once the store goes by the newest map.
+    /// A signal that ends an exchange once the store uses the newest map.
     private struct IsAdopted: Error {}
 
-    /// Exchanges.
+    /// Runs the exchange.
     ///
     /// - Parameters:
-    ///   - options: how, and whether all is accepted.
-    ///   - before: what was known of the store.
-    ///   - decision: gets the decision that is still to be made where an error keeps a map from being accepted.
-    /// - Returns: what was sent, taken and written.
-    /// - Throws: `SyncRefusal.ambiguousIdentity`; what an exchange throws.
+    ///   - options: the options, including whether changes are accepted.
+    ///   - before: the facts about the store before the exchange.
+    ///   - decision: set to the open decision if an error prevents the acceptance of a map.
+    /// - Returns: the outcome of the exchange.
+    /// - Throws: `SyncRefusal.ambiguousIdentity`; errors of the exchange.
     func exchange(
         _ options: StoreExchange.Options,
         _ before: SyncOverview,
@@ -47,9 +47,9 @@ struct Acceptance {
         return try await run(sidecar, options)
     }
 
-    /// Refuses the newest map if two rows of the store are alike by it.
+    /// Throws if the newest map makes two rows of the store indistinguishable.
     ///
-    /// What it says is told by a copy of the sidecar that goes by it; the container is not asked.
+    /// It applies the map to a copy of the sidecar; the container is not read.
     private func refuseAlikeRows(_ options: StoreExchange.Options) async throws {
         let scratch = try ScratchDirectory(in: context.scratch)
         defer { withExtendedLifetime(scratch) {} }

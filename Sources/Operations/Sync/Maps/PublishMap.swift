@@ -4,7 +4,7 @@ public import Foundation
 public import Stores
 internal import Sync
 
-/// Makes a map the group's.
+/// Publishes a map for the whole group.
 public struct PublishMap: Sendable {
     private let places: SyncPlaces
     private let context: OperationContext
@@ -14,13 +14,13 @@ public struct PublishMap: Sendable {
         self.context = context
     }
 
-    /// Notes a map; the next exchange tells the others.
+    /// Records a map; the next exchange publishes it to the others.
     ///
     /// - Parameters:
-    ///   - map: what it says.
-    ///   - store: the store whose group it is for; it must sync by it.
-    ///   - date: now.
-    ///   - program: the program and its version, as files tell it.
+    ///   - map: the content of the map.
+    ///   - store: the store whose group gets the map; it must be able to sync by it.
+    ///   - date: the current time.
+    ///   - program: the program and its version, as files record it.
     /// - Throws: `SyncError`, such as `.refused`; `StoreError`, `SidecarError`, `FileError`.
     public func run(_ map: SyncMap, of store: Store, at date: Date, program: String) async throws {
         let name = store.path.description

@@ -4,13 +4,13 @@ internal import Stores
 internal import Sync
 
 extension SyncPreview {
-    /// Finds rows that are alike in the columns by which the map identifies them.
+    /// Finds rows that are equal in the columns by which the map identifies them.
     ///
     /// A device that shows one of them would not show the other.
     ///
     /// - Parameters:
-    ///   - snapshot: the store that was looked at.
-    ///   - checkCancellation: asked in the middle of long queries; what it throws ends them.
+    ///   - snapshot: the store of this preview.
+    ///   - checkCancellation: called during long queries; its error ends them.
     /// - Returns: a refusal for each table with such rows.
     /// - Throws: `StoreError`.
     func alikeRows(
@@ -35,7 +35,8 @@ extension SyncPreview {
 }
 
 extension Store {
-    /// Looks at what of the store would sync by a map, and refuses what cannot.
+    /// Returns the parts of the store that would sync by a map, and throws if the map or the store does not allow
+    /// syncing.
     ///
     /// - Throws: `SyncError.refused`, `.damagedStore`, `StoreError`.
     func preview(by map: SyncMap, _ context: OperationContext) throws -> SyncPreview {

@@ -5,21 +5,21 @@ public import Foundation
 internal import Remotes
 internal import SystemPackage
 
-/// Makes a whole backup in the place of an increment, of archives alone.
+/// Makes a full backup in place of an increment, from archives alone.
 ///
 ///     open → write beside → verify all of it → its name → the increment to the trash
 ///
-/// Whatever is built on the increment finds the whole one, and then needs nothing else. Killed at any step, one
-/// of the two is there; the next run goes on.
+/// Backups built on the increment use the full backup, and then need no other. If a run is killed at any step, one of
+/// the two exists; the next run goes on.
 public struct ConsolidateBackup: Sendable {
-    /// The choices that it leaves.
+    /// The options of a consolidation.
     public struct Options: Sendable {
-        /// Now.
+        /// The current time.
         public var date: Date
         /// The program's name and version, for the manifest.
         public var tool: String
         public var compression: Compression = .default
-        /// For how long the increment can come back, at least a day.
+        /// The time for which the increment can be brought back, at least a day.
         public var keepsTrash = Duration.seconds(7 * 86_400)
 
         public init(date: Date, tool: String) {
@@ -30,13 +30,13 @@ public struct ConsolidateBackup: Sendable {
 
     /// The result.
     public struct Outcome: Sendable {
-        /// The whole backup.
+        /// The full backup.
         public var backup: Backup
-        /// The increment that it took the place of, which is in the trash; `nil` if there was none.
+        /// The increment that it replaced, which is in the trash; `nil` if there was none.
         public var replaced: Backup?
-        /// Whether it was whole before.
+        /// Whether it was already a full backup.
         public var wasWhole = false
-        /// Everything that is not as it should be although the whole backup is there.
+        /// The problems that occurred although the full backup exists.
         public var problems: [Problem] = []
     }
 
@@ -50,10 +50,10 @@ public struct ConsolidateBackup: Sendable {
         self.context = context
     }
 
-    /// Consolidates the backup that a person means; see `BackupFolder.find`.
+    /// Consolidates the named backup; see `BackupFolder.find`.
     ///
-    /// - Throws: `BackupFolderError`, `ArchiveError`, `ArchivedBackupError`, `MovingError`,
-    ///   `OperationError.noSpace`, `RemoteError`, `FileError`; the folder is as it was then.
+    /// - Throws: `BackupFolderError`, `ArchiveError`, `ArchivedBackupError`, `MovingError`, `OperationError.noSpace`,
+    ///   `RemoteError`, `FileError`; the folder is then as it was.
     public func run(_ name: String) async throws -> Outcome {
         try await context.withLock(folder) {
             try context.removeLeftovers(of: folder)
@@ -62,7 +62,7 @@ public struct ConsolidateBackup: Sendable {
             let backups = listing.backups
             let backup = try backups.matching(name, address: folder.address, now: options.date)
             guard backup.isIncrement else {
-                // A run before this one may have been killed.
+                // An earlier run may have been killed.
                 guard let left = backups.increment(replacedBy: backup) else {
                     return Outcome(backup: backup, wasWhole: true)
                 }
@@ -77,15 +77,19 @@ public struct ConsolidateBackup: Sendable {
 
     private func consolidate(_ backup: Backup, among backups: [Backup]) async throws -> Outcome {
         let increment = try await context.open(backup, in: folder)
-        // What was encrypted stays so, and for the same, though nobody was named who may read it.
+        // An encrypted backup stays encrypted, for the same recipients, even if the user named none.
         let recipients =
             try folder.keys.recipients()
             ?? folder.keys.readers(of: File.open(increment.path), name: backup.name)
         let ending = recipients == nil ? "" : BackupName.encryptedEnding
         var name = "\(backup.displayName) \(BackupName.suffix)\(ending)"
-        // Another one may have that name, or one that people see as the same.
-        let others = Set(backups.filter { $0.name != backup.name }.map(\.displayName))
-        while others.contains(BackupName.display(name)) { name = BackupName.next(after: name) }
+        // Another backup may have that name, or the same display name.
+        let others = Set(
+            backups.filter { $0.name.exact != backup.name.exact }.map(\.displayName.exact)
+        )
+        while others.contains(BackupName.display(name).exact) {
+            name = BackupName.next(after: name)
+        }
         let freeName = name
         try checkSpace(for: increment)
         await context.removeRemoteLeftovers(of: folder)
@@ -99,6 +103,7 @@ public struct ConsolidateBackup: Sendable {
             increment: increment,
             compression: options.compression,
             tool: options.tool,
+            signers: increment.isTrusted ? folder.keys.signers : nil,
             context: context
         )
         let readers = recipients
@@ -123,7 +128,7 @@ public struct ConsolidateBackup: Sendable {
         return outcome
     }
 
-    /// Throws if a whole archive may not fit beside the others: its size is about that of the one before.
+    /// Throws if a full archive may not fit beside the others: its size is about that of the previous full one.
     private func checkSpace(for increment: ArchivedBackup) throws {
         let needed = try increment.needs.first.map { try FileInfo(of: $0.path).size } ?? 0
         let available = try Directory.open(folder.staging).availableSpace()
@@ -132,7 +137,7 @@ public struct ConsolidateBackup: Sendable {
         }
     }
 
-    /// Moves the increment to the trash, now that a whole one is there.
+    /// Moves the increment to the trash, because the full backup exists.
     private func finish(_ whole: Backup, replacing increment: Backup) async throws -> Outcome {
         var outcome = Outcome(backup: whole)
         do {

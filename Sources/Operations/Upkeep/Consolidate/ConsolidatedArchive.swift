@@ -5,30 +5,33 @@ internal import Files
 internal import Foundation
 internal import SystemPackage
 
-/// A whole archive of the state that an increment has, made of archives alone.
+/// A full archive of an increment's state, made from archives alone.
 struct ConsolidatedArchive {
-    /// The increment, with all that it is built on.
+    /// The increment, with all its base backups.
     let increment: ArchivedBackup
     let compression: Compression
     /// The program's name and version, for the manifest.
     let tool: String
+    /// The signers of the archive; `nil` if the increment has no trusted signature.
+    let signers: Signers?
     let context: OperationContext
 
-    /// Writes it into a new file, which is the caller's to sync.
+    /// Writes the archive into a new file, which the caller must sync.
     ///
-    /// Time, number and entries are those of the increment, so that it stands in its place; its identity is
-    /// its own, since it is another file.
+    /// Time, number and entries are those of the increment, so that it can replace it. Its id is new, because it is
+    /// another file.
     /// - Parameters:
     ///   - path: the file.
-    ///   - recipients: those who may read it; `nil` for everybody.
-    /// - Throws: `ArchiveError`, `ArchivedBackupError` if an archive is not what its manifest says;
-    ///   `FileError`, `CancellationError`.
+    ///   - recipients: the recipients who may read it; `nil` for no encryption.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError` if an archive does not match its manifest; `FileError`,
+    ///   `CancellationError`.
     func write(to path: FilePath, for recipients: [Recipient]?) throws {
         guard var header = increment.header, let date = header.date else { return }
         header.id = .random()
         header.format = ManifestHeader.wholeFormat
         header.needs = nil
         header.tool = tool
+        header.vouchers = try signers?.vouchers()
         let file = try File.create(path)
         let encrypting = try recipients.map {
             try EncryptingSink(to: file, for: $0, threads: context.threads)
@@ -45,13 +48,13 @@ struct ConsolidatedArchive {
             to: sink,
             compression: compression,
             threads: context.threads,
-            // Each segment in flight may have bytes of patches besides.
+            // Each segment in flight may need additional memory for patches.
             segments: context.threads + 2
         ) {
             try manifest.append($0)
         }
         defer { archive.close() }
-        // The buffers then go back to the system as they are freed, before all is verified.
+        // Large buffers then return to the system when they are freed, before the verification.
         MemoryArenas.keepFreed()
         context.report(.began(.reading, total: increment.bytes))
         let told = try increment.forEach {
@@ -65,7 +68,7 @@ struct ConsolidatedArchive {
                 reason: "put together with what it is built on, it is not what was saved"
             )
         }
-        try archive.add(manifest.entry)
+        _ = try manifest.add(to: archive, signing: signers)
         _ = try archive.finish()
         _ = try encrypting?.finish()
     }

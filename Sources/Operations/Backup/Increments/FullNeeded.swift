@@ -1,4 +1,0 @@
-/// The reason that an increment is given up for a whole backup.
-struct FullNeeded: Error {
-    var reason: String
-}

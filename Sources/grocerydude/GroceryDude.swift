@@ -2,10 +2,11 @@ internal import ArgumentParser
 internal import Files
 internal import Foundation
 internal import Processes
+internal import Stores
 
 @main
 struct GroceryDude: AsyncParsableCommand {
-    /// The program's version; semantic versioning.
+    /// The program's version, according to semantic versioning.
     static let version = "0.1.0"
 
     static let configuration = CommandConfiguration(
@@ -58,7 +59,8 @@ struct GroceryDude: AsyncParsableCommand {
             CommandGroup(
                 name: "Set up",
                 subcommands: [
-                    LinkCommand.self, UnlinkCommand.self, KeyCommand.self, ConfigCommand.self,
+                    LinkCommand.self, UnlinkCommand.self, KeyCommand.self, TrustCommand.self,
+                    ConfigCommand.self,
                     ScheduleCommand.self,
                 ]
             ),
@@ -68,15 +70,21 @@ struct GroceryDude: AsyncParsableCommand {
 
     /// Parses the command and runs it.
     ///
-    /// The parser's errors are printed like all others, with `--json` in JSON.
+    /// The parser's errors are printed like all others, as JSON with `--json`.
     static func main() async {
-        // A run that was made nice may not raise its threads again; libdispatch would log each attempt.
+        // A run with a lowered priority may not raise its threads' priority, and libdispatch would log each attempt.
         setenv("LIBDISPATCH_LOG", "NO", 0)
-        ProcessEnvironment.withhold(KeyRing.passwordVariable)
         OpenFilesLimit.raise()
+        if let error = UsageError.ofBytes {
+            Console(.said(in: CommandLine.arguments)).error(error)
+            exit(withError: ArgumentParser.ExitCode(ExitStatus.usage.rawValue))
+        }
+        ProcessEnvironment.withhold(KeyRing.passwordVariable)
+        StoreMemory.keepLittle()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
+                try requireMemory()
                 try requireThreads()
                 try await command.run()
             } else {
@@ -87,7 +95,7 @@ struct GroceryDude: AsyncParsableCommand {
             let console = Console(.said(in: CommandLine.arguments))
             switch exitCode(for: error) {
             case .success:
-                // Help, the version or a completion script: an answer like any other.
+                // Help, the version and completion scripts are ordinary answers.
                 console.answer(text: helpText(fullMessage(for: error)) + "\n")
                 exit(withError: ArgumentParser.ExitCode(console.status(after: .done).rawValue))
             case .validationFailure:
@@ -99,7 +107,15 @@ struct GroceryDude: AsyncParsableCommand {
         }
     }
 
-    /// Refuses to begin without the threads that Swift's own work needs: it would wait for them for ever.
+    /// Refuses to start without the memory that a command may need; the program would block forever, or end without a
+    /// message.
+    private static func requireMemory() throws {
+        guard let lack = MemoryLimit.lack(forThreads: Invocation.threads) else { return }
+        Console(.said(in: CommandLine.arguments)).error(CommandError.tooLittleMemory(Int64(lack)))
+        throw ArgumentParser.ExitCode(ExitStatus.failed.rawValue)
+    }
+
+    /// Refuses to start without the threads that Swift's runtime needs; the program would block forever.
     private static func requireThreads() throws {
         guard !WorkThread.areLeft(3) else { return }
         Console(.said(in: CommandLine.arguments)).error(CommandError.tooFewThreads)

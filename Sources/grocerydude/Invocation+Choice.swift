@@ -3,10 +3,10 @@ internal import Files
 internal import Operations
 
 extension Invocation {
-    /// Returns the backup that a person named, or chooses from a list on the terminal.
+    /// Returns the backup that the user named or chooses from a list on the terminal.
     ///
-    /// - Returns: `nil` if none was chosen, which was told.
-    /// - Throws: `BackupFolderError`, `RemoteError`; `CommandError.noBackupNamed` if nobody can be asked.
+    /// - Returns: `nil` if none was chosen, which was reported.
+    /// - Throws: `BackupFolderError`, `RemoteError`; `CommandError.noBackupNamed` if there is no terminal.
     func backup(named name: String?, in folder: BackupFolder) async throws -> Backup? {
         if let name { return try await find(name, in: folder) }
         guard console.canAsk else { throw CommandError.noBackupNamed }
@@ -35,41 +35,47 @@ extension Invocation {
 
     /// Returns the backup that undoes the last restore of the stores directory.
     ///
-    /// - Throws: `BackupFolderError.nothingToUndo` and its like, `RemoteError`.
+    /// - Throws: `BackupFolderError.nothingToUndo` and similar errors, `RemoteError`.
     func backupToUndo(in folder: BackupFolder) async throws -> Backup {
         try await known(
-            folder.newestSafety(of: StoresOrigin.of(stores), now: now, fetching: tellFetching)
+            folder.newestSafety(now: now, fetching: tellFetching)
         )
     }
 
-    /// Returns the newest backup of the stores directory that was made by then; of all if none is of it.
+    /// Returns the newest backup of the stores directory that was made until a moment, or of any origin if there is
+    /// none.
     ///
     /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`, `RemoteError`.
     func backup(at moment: Moment, in folder: BackupFolder) async throws -> Backup {
         try await chosen(
-            folder.newest(
-                until: moment.end(in: timeZone),
-                saying: moment.text,
-                of: StoresOrigin.of(stores),
-                fetching: tellFetching
-            )
+            tellingOfLoss(in: folder) {
+                try await folder.newest(
+                    until: moment.end(now: now, in: timeZone),
+                    saying: moment.text,
+                    fetching: tellFetching
+                )
+            }
         )
     }
 
-    /// Returns the backup that a person named; `latest` is the newest of the stores directory.
+    /// Returns the backup that the user named; `latest` is the newest of the stores directory.
     ///
     /// - Throws: `BackupFolderError`, `RemoteError`.
     func find(_ name: String, in folder: BackupFolder) async throws -> Backup {
         guard name == "latest" else {
-            return try await known(folder.findWithWaiting(name, now: now))
+            let found = try await tellingOfLoss(in: folder) {
+                try await folder.findWithWaiting(name, now: now)
+            }
+            return known((found.backup, found.unreachable))
         }
         return try await chosen(latest(in: folder))
     }
 
-    /// Returns the names by which an operation finds what a person named: instead of `latest`, that of the newest
-    /// backup of the stores directory.
+    /// Returns the names by which an operation finds the backups that the user named.
     ///
-    /// The operation itself tells if only what waits is known.
+    /// `latest` is replaced by the name of the newest backup of the stores directory.
+    ///
+    /// If only waiting backups are known, the operation itself reports it.
     /// - Throws: `BackupFolderError`, `RemoteError`.
     func naming(_ names: [String], in folder: BackupFolder) async throws -> [String] {
         guard let place = names.firstIndex(of: "latest") else { return names }
@@ -80,7 +86,7 @@ extension Invocation {
         return names.filter { $0 != "latest" }
     }
 
-    /// Returns the name by which an operation finds what a person named; see `naming` of several.
+    /// Returns the name by which an operation finds the backup that the user named; see `naming` for several.
     func naming(_ name: String, in folder: BackupFolder) async throws -> String {
         try await naming([name], in: folder)[0]
     }
@@ -88,7 +94,24 @@ extension Invocation {
     private func latest(
         in folder: BackupFolder
     ) async throws -> (BackupFolder.Choice, unreachable: (any Error)?) {
-        try await folder.latest(of: StoresOrigin.of(stores), now: now, fetching: tellFetching)
+        try await tellingOfLoss(in: folder) {
+            try await folder.latest(now: now, fetching: tellFetching)
+        }
+    }
+
+    /// Looks for a backup.
+    ///
+    /// If there is none but there were some, reports that.
+    private func tellingOfLoss<Value>(
+        in folder: BackupFolder,
+        _ find: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await find()
+        } catch BackupFolderError.noBackups(let address) {
+            if let loss = await folder.lossWarning(beside: []) { context.report(.warning(loss)) }
+            throw BackupFolderError.noBackups(address)
+        }
     }
 
     private func chosen(
@@ -99,26 +122,55 @@ extension Invocation {
         return choice.backup
     }
 
-    /// Tells of the newer backups that are of other stores directories.
+    /// Reports the newer backups that were skipped.
     private func tell(_ choice: BackupFolder.Choice) {
-        guard let newest = choice.passedOver.first else { return }
-        let rest = choice.passedOver.count - 1
-        let others = rest == 0 ? "" : " and \(counted(rest, "other", "others"))"
-        let are = rest == 0 ? "is newer, but" : "are newer, but"
-        context.report(
-            .note(
-                "took '\(choice.backup.displayName)': '\(newest.displayName)'\(others) \(are) of another machine or another stores directory; name it to take it"
-            )
+        if let warning = choice.warning { context.report(.warning(warning)) }
+        let (unknown, others) = (
+            choice.passedOver.filter { $0.distrust != nil },
+            choice.passedOver.filter { $0.distrust == nil }
         )
+        func say(_ backups: [Backup], _ why: String) -> String? {
+            guard let newest = backups.first else { return nil }
+            let rest = backups.count - 1
+            let more = rest == 0 ? "" : " and \(counted(rest, "other", "others"))"
+            return
+                "took '\(choice.backup.displayName)': '\(newest.displayName)'\(more) \(rest == 0 ? "is" : "are") newer, but \(why); name it to take it"
+        }
+        say(others, "of another machine or another stores directory").map {
+            context.report(.note($0))
+        }
+        say(unknown, "not signed by a known machine").map { context.report(.warning($0)) }
     }
 
     private func tellFetching(_ size: Int64) {
         context.report(.began(.fetching, total: size))
     }
 
-    /// Tells if only what waits on this machine is known.
+    /// Reports if only the backups that wait on this machine are known.
     private func known<Value>(_ found: (Value, unreachable: (any Error)?)) -> Value {
         if let error = found.unreachable { context.warnOfUnknown(error) }
         return found.0
+    }
+}
+
+extension Invocation {
+    /// The name of the stores directory in place of a backup's name.
+    static let live = "live"
+
+    /// Returns the place that the user named: a backup, or the stores directory.
+    ///
+    /// - Throws: see `OpenedBackup`.
+    func storePlace(_ name: String) async throws -> any StorePlace {
+        if name == Self.live { return LiveStores(absolute(stores), context: context) }
+        return try await opened(name)
+    }
+
+    /// Opens a backup to read from it.
+    ///
+    /// - Throws: see `find`, `OpenedBackup`.
+    func opened(_ name: String) async throws -> OpenedBackup {
+        MemoryArenas.limit()
+        let folder = try folder()
+        return try await OpenedBackup(find(name, in: folder), in: folder, context: context)
     }
 }

@@ -4,19 +4,19 @@ internal import Remotes
 internal import SystemPackage
 
 extension Invocation {
-    /// rclone, with the limits of the profile; what it does is shown on the console.
+    /// rclone with the profile's time limits; its events are shown on the console.
     var rclone: Rclone {
         var rclone = namelessRclone
         rclone.machine = Self.machine
         return rclone
     }
 
-    /// What this machine alone knows; made when it is first asked for.
+    /// This machine's secret, which is created on first use.
     static var machine: String? {
         machine(in: FilePath(ProcessEnvironment.state + "/grocerydude"))
     }
 
-    /// rclone, which does not know yet on which machine it is: nothing was made for that.
+    /// rclone without this machine's secret, so that the secret need not be created.
     var namelessRclone: Rclone {
         var rclone = Rclone()
         rclone.connectTimeout = profile.remoteConnectTimeout
@@ -27,7 +27,7 @@ extension Invocation {
         return rclone
     }
 
-    /// Returns what this machine alone knows, to be kept in a directory; `nil` if it cannot be.
+    /// Returns this machine's secret, which is kept in a directory; `nil` if it cannot be kept.
     static func machine(in directory: FilePath) -> String? {
         let path = directory.appending("machine")
         if let kept = kept(at: path) { return kept }
@@ -37,7 +37,7 @@ extension Invocation {
             try LocalFileSystem().createDirectories(directory)
             let file = try File.create(partial)
             try Array("\(digits.joined())\n".utf8).withUnsafeBytes { try file.write($0, at: 0) }
-            // Another run may be faster: its word counts.
+            // If another run was faster, its secret is used.
             try LocalFileSystem().move(partial, to: path)
         } catch {
             try? LocalFileSystem().remove(partial)

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Operations
 
 extension Invocation {
-    /// Runs a command's body, with the log, hooks and monitor around it if it is a logged run.
+    /// Runs a command's body, with log, hooks and monitor if the run is logged.
     func run(_ command: some InvokedCommand) async -> ExitStatus {
         let result =
             if let logged = command.logged {
@@ -12,16 +12,16 @@ extension Invocation {
             } else {
                 await attempt(command)
             }
-        // Only the caller of the program hears of a lost answer: the work was done.
+        // The lost answer affects only the exit code: the work was done.
         return console.status(after: result.status)
     }
 
-    /// Does a run's work, with the log, hooks and monitor around it.
+    /// Does the work of a run, with log, hooks and monitor.
     ///
     /// - Parameters:
-    ///   - command: what is done.
-    ///   - failing: tells the error of a hook without which the work does not begin; as any error by itself.
-    ///   - work: does it, and tells its own errors.
+    ///   - command: the command.
+    ///   - failing: reports the error of a hook that prevents the work; by default, it is handled like any other error.
+    ///   - work: does the work, and reports its own errors.
     /// - Returns: the result of `work` or `failing`.
     func perform(
         _ command: Run.Command,
@@ -30,15 +30,18 @@ extension Invocation {
     ) async -> CommandResult {
         await makeRun(command).perform(
             context,
-            backups: { try await folder().list().backups },
+            backups: {
+                let folder = try folder()
+                return try await folder.own(folder.list().backups)
+            },
             failure: { failing?($0) ?? failure($0) },
             work: work
         )
     }
 
-    /// Prints the error that ended a command, and returns the result with the error in it.
+    /// Prints the error that ended a command, and returns the result with that error.
     ///
-    /// A hook that wants the run skipped is no error, and is only mentioned.
+    /// A hook that skips the run is no error, and is only mentioned.
     func failure(
         _ error: any Error,
         after result: CommandResult = CommandResult(.done)
@@ -60,7 +63,7 @@ extension Invocation {
         } catch {
             result = failure(error)
         }
-        // Facts from before a failure hold all the same.
+        // Facts from before a failure are still valid.
         await saveCatalog()
         return result
     }
@@ -80,7 +83,9 @@ extension Invocation {
         }
     }
 
-    /// Saves the catalog; losing it costs time and no data, so it fails nothing.
+    /// Saves the catalog.
+    ///
+    /// Losing it costs time and no data, so a failure is ignored.
     private func saveCatalog() async {
         do {
             try await memory.catalog.save()
@@ -89,13 +94,13 @@ extension Invocation {
         } catch {}
     }
 
-    // MARK: - Of the profile
+    // MARK: - Settings of the profile
 
     private func makeRun(_ command: Run.Command) -> Run {
-        var run = Run(command, stores: absolute(stores), remote: address, began: now)
+        var run = Run(command, stores: absolute(stores), remote: place, began: now)
         if isWithProfilesStores { run.hooks = profile[hooksFor: command] }
         if isInProfilesPlaces { run.profile = profile.name }
-        // A monitor waits for backups: another command's success must not count as one.
+        // A monitor waits for backups, so another command's success must not count.
         if command == .backup, let url = profile.pingURL, applies("ping_url") {
             run.ping = Ping(url.absoluteString, timeout: profile.pingTimeout)
         }
@@ -106,19 +111,19 @@ extension Invocation {
         return run
     }
 
-    /// Whether a setting is meant for this run.
+    /// Returns whether a setting applies to this run.
     ///
-    /// A profile's monitor would take a backup of something else, or to somewhere else, for the one
-    /// that it waits for; and a profile prunes its own folder only.
+    /// A profile's monitor would take a backup of other places for the awaited one. A profile prunes its own folder
+    /// only.
     private func applies(_ key: String) -> Bool {
         guard case .file = profile.origin(of: key) else { return true }
         return isInProfilesPlaces
     }
 
-    /// Whether a backup prunes once it is verified.
+    /// Whether a backup prunes after it was verified.
     var prunes: Bool { profile.prunes && applies("prune") }
 
-    /// Notes which settings of the profile do not apply, since the run is about something else.
+    /// Reports the settings of the profile that do not apply because the run uses other places.
     private func noteOtherPlaces() {
         guard !isInProfilesPlaces else { return }
         let key = isWithProfilesStores ? "remote" : "stores"
@@ -132,7 +137,7 @@ extension Invocation {
         )
     }
 
-    /// Word to the application of the configuration that its stores were replaced.
+    /// The announcement to the configured application that its stores were replaced.
     var announcement: RestoreAnnouncement {
         isWithProfilesStores ? profile.restore.announcement : RestoreAnnouncement()
     }

@@ -6,12 +6,12 @@ internal import Sync
 internal import SystemPackage
 
 extension Invocation {
-    /// The directory of what sync keeps of each store.
+    /// The directory with the sidecars of all stores.
     static var sidecars: FilePath {
         FilePath(ProcessEnvironment.state + "/grocerydude/sync")
     }
 
-    /// The stores, and what sync keeps of them.
+    /// Returns the stores with their sidecars.
     func syncPlaces() throws -> SyncPlaces {
         try SyncPlaces(stores, sidecars: Self.sidecars, context: context)
     }
@@ -30,10 +30,10 @@ extension Invocation {
         }
     }
 
-    /// The address of the container that the settings name.
-    var container: String? { profile.sync.container.map(address) }
+    /// The address of the configured container, as it is used.
+    var container: String? { profile.sync.container.map(place) }
 
-    /// Names the remote folder of a container.
+    /// A closure that returns the remote folder of a container.
     var containerFolder: @Sendable (String) throws -> any RemoteFolder {
         let (namelessRclone, fileSystem) = (namelessRclone, fileSystem)
         return { address in
@@ -47,14 +47,14 @@ extension Invocation {
         }
     }
 
-    /// How a run exchanges.
+    /// The options of an exchange.
     var syncOptions: RunSync.Options {
         var options = RunSync.Options(date: now, program: tool)
         options.container = container
         options.writesWhileOpen = profile.sync.writesWhileOpen
         if isWithProfilesStores { options.commands = profile.sync.commands }
         options.commands.timeout = profile[hooksFor: .sync].timeout
-        options.commands.remote = address
+        options.commands.remote = place
         if isInProfilesPlaces { options.commands.profile = profile.name }
         return options
     }
@@ -62,13 +62,13 @@ extension Invocation {
     /// Exchanges stores, and answers.
     ///
     /// - Parameters:
-    ///   - names: the stores that are meant; none for all that take part.
-    ///   - acceptsChanges: whether most rows of a table may go.
-    ///   - rejoining: what the local data mean after an accident; `nil` asks.
-    ///   - refills: whether the container is filled with all that this machine knows.
-    ///   - isDryRun: whether nothing is changed, and only told what would be.
-    ///   - answersNewsOnly: whether nothing is said where nothing was to do.
-    /// - Returns: the result; uneventful if nothing was to do.
+    ///   - names: the names of the stores; none for all stores that take part.
+    ///   - acceptsChanges: whether most rows of a table may be deleted.
+    ///   - rejoining: the meaning of the local data after an accident; `nil` asks.
+    ///   - refills: whether to fill the container with everything that this machine knows.
+    ///   - isDryRun: whether to change nothing and only report the changes.
+    ///   - answersNewsOnly: whether to print nothing if there was nothing to do.
+    /// - Returns: the result; uneventful if there was nothing to do.
     /// - Throws: `SyncError`, `OperationError`, `FileError`, `CancellationError`.
     func exchange(
         _ names: [String],
@@ -99,9 +99,9 @@ extension Invocation {
         return result
     }
 
-    /// Returns the result of exchanges, after their errors were told.
+    /// Returns the result of exchanges, and reports their errors.
     ///
-    /// Of several stores of which some are done, the result is that of work that is done in part.
+    /// If only some of several stores succeeded, the result is partial.
     func result(of synced: [SyncedStore]) -> CommandResult {
         var result = CommandResult(.done)
         for store in synced {

@@ -3,26 +3,26 @@ internal import Files
 internal import Foundation
 internal import Operations
 
-/// An answer, and what is to be said after it.
+/// An answer, and the remarks after it.
 struct Sight {
     var answer: any Answer
     var remarks: [OperationEvent] = []
-    /// Backups that could not be looked into.
+    /// The backups that could not be inspected.
     var problems: [Problem] = []
-    /// The reason that the answer has only what waits on this machine.
+    /// The error if the folder is unreachable, so that the answer has only waiting backups.
     var unreachable: (any Error)?
 }
 
 extension Invocation {
-    /// A run's end is in the log a moment after its last change of the folder.
+    /// The delay for a run's log entry, which follows its last change of the folder.
     private static let afterthought = Duration.seconds(1)
 
-    /// Answers, and answers again whenever the answer has become another one, until a signal ends it.
+    /// Answers, and answers again whenever the answer changes, until a signal ends it.
     ///
-    /// A failure of the first look ends it; a later one is told, since the folder may come back.
+    /// A failure of the first look ends the command. A later one is only reported, since the folder may come back.
     ///
     /// - Parameters:
-    ///   - options: how often to look if nothing is known to have changed.
+    ///   - options: the interval between looks without known changes.
     ///   - look: takes a look, as a run that begins at that moment.
     /// - Returns: the signal's exit code.
     /// - Throws: what the first look throws.
@@ -34,7 +34,7 @@ extension Invocation {
         var limit = options.pace
         do {
             while true {
-                // It begins before the look, so that no change falls between the two.
+                // The watch starts before the look, so that no change in between is missed.
                 let watch = FolderWatch(of: try folder())
                 let now = Invocation(profile, output, console)
                 let (text, show) = await now.sight(look)
@@ -65,7 +65,7 @@ extension Invocation {
 
     /// Takes a look.
     ///
-    /// - Returns: the sight, and a text that is another only if the state is another: an age and free space are not.
+    /// - Returns: the sight, and a text that changes only with the state, not with ages and free space.
     private func sight(
         _ look: (Invocation) async throws -> Sight
     ) async -> (text: String, seen: Seen) {
@@ -82,7 +82,7 @@ extension Invocation {
         switch seen {
         case .failure(let error): console.error(error)
         case .sight(let sight):
-            // Home, and wipe what is below (https://vt100.net/docs/vt510-rm/ED.html).
+            // This moves the cursor home, and erases the screen (https://vt100.net/docs/vt510-rm/ED.html).
             if console.redraws {
                 console.answer(text: "\u{1B}[H\u{1B}[2J")
             } else if !isFirst, !output.json {

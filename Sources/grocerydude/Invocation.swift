@@ -1,3 +1,4 @@
+internal import Age
 internal import ArgumentParser
 internal import Backups
 internal import Files
@@ -7,10 +8,16 @@ internal import Remotes
 internal import History
 internal import SystemPackage
 
-/// One run of a command: the settings in force, and what its operations are given.
+/// One run of a command: the settings in force, and the inputs of its operations.
 struct Invocation {
-    /// Each thread costs some 4 MiB of buffers; one reader would not keep more of them busy.
+    /// The maximum number of threads.
+    ///
+    /// Each takes about 4 MiB of buffers, and one reader cannot keep more of them busy.
     private static let threadsLimit = 16
+    /// The number of threads for a command.
+    static var threads: Int {
+        min(max(1, ProcessInfo.processInfo.activeProcessorCount), threadsLimit)
+    }
 
     let console: Console
     let output: OutputOptions
@@ -20,37 +27,41 @@ struct Invocation {
     let memory: BackupMemory
     /// The log of runs and checks.
     let log: RunLog
-    /// When the command began; the program's only look at the clock.
+    /// The time when the command began; the only reading of the clock.
     let now = Date()
-    let timeZone = TimeZone.current
-    /// The program and its version, as manifests name it.
+    let timeZone = LocalZone.current
+    /// The program and its version in the form for manifests.
     let tool = "grocerydude \(GroceryDude.version)"
 
     init(_ profile: Profile, _ output: OutputOptions, _ console: Console) {
         self.console = console
         self.output = output
         self.profile = profile
-        context = OperationContext(
+        var context = OperationContext(
             report: { console.show($0) },
             checkCancellation: Interruption.check,
-            threads: min(max(1, ProcessInfo.processInfo.activeProcessorCount), Self.threadsLimit),
+            threads: Self.threads,
             lockWait: profile.lockWait,
             scratch: FilePath(NSTemporaryDirectory())
         )
+        context.locks = FilePath(ProcessEnvironment.state + "/grocerydude/locks")
+        self.context = context
         log = RunLog(FilePath(ProcessEnvironment.state + "/grocerydude/log.sqlite"))
-        memory = BackupMemory(
+        var memory = BackupMemory(
             catalog: BackupCatalog(
                 FilePath(ProcessEnvironment.cache + "/grocerydude/catalog.json"),
                 at: now,
-                keys: KeyRing(profile.keys, console).keys
+                keys: KeyRing(profile.keys, console).keys(at: now)
             ),
             log: log
         )
+        memory.checkCancellation = Interruption.check
+        self.memory = memory
     }
 
     var stores: FilePath { profile.stores }
 
-    /// The file system, which tells its steps if they are wanted.
+    /// The file system, which reports its steps in verbose mode.
     var fileSystem: any FileSystem {
         guard output.level >= .verbose else { return LocalFileSystem() }
         return TellingFileSystem { [context, output] text, weight in
@@ -58,23 +69,24 @@ struct Invocation {
         }
     }
 
-    /// Returns the backup folder; throws `FileError` if the built-in one, or a staging directory, is
-    /// missing and cannot be made.
+    /// Returns the backup folder; throws `FileError` if the default one, or a staging directory, cannot be created.
     func folder() throws -> BackupFolder {
         if profile.origin(of: "remote") == .default {
-            try LocalFileSystem().createDirectories(FilePath(address))
+            try LocalFileSystem().createDirectories(FilePath(place))
         }
-        return try folder(at: address)
+        return try folder(at: place)
     }
 
-    /// Returns the backup folder of an address; throws `FileError` if a staging directory is missing and
-    /// cannot be made.
+    /// Returns the backup folder at an address; throws `FileError` if a staging directory cannot be created.
     func folder(at text: String) throws -> BackupFolder {
-        let address = address(text)
+        let (place, address) = (self.place(text), self.address(text))
         var folder: BackupFolder
-        if address.hasPrefix(RcloneFolder.scheme) {
-            let remote = String(address.dropFirst(RcloneFolder.scheme.count))
-            let digest = Self.shortDigest(of: remote)
+        if place.hasPrefix(RcloneFolder.scheme) {
+            let remote = String(place.dropFirst(RcloneFolder.scheme.count))
+            // The digest excludes passwords, which may change.
+            let digest = Self.shortDigest(
+                of: String(address.dropFirst(RcloneFolder.scheme.count))
+            )
             let staging = ProcessEnvironment.cache + "/grocerydude/rclone-\(digest)"
             try LocalFileSystem().createDirectories(FilePath(staging))
             folder = try BackupFolder(
@@ -88,6 +100,7 @@ struct Invocation {
             let local = LocalFolder(FilePath(address), fileSystem: fileSystem)
             folder = BackupFolder(local, memory: memory, timeZone: timeZone)
         }
+        folder.origin = origin
         folder.outbox = Outbox(
             FilePath(Self.outboxes).appending(Self.shortDigest(of: address)),
             limit: profile.queueLimit,
@@ -97,18 +110,31 @@ struct Invocation {
         return folder
     }
 
-    /// The directory of what waits for each remote folder.
+    /// Whether no key of another machine is trusted and this machine has no key.
+    var knowsNobody: Bool {
+        get throws {
+            try memory.catalog.knowsNobody
+        }
+    }
+
+    /// The keys of the settings.
+    var keyRing: KeyRing { KeyRing(profile.keys, console) }
+
+    /// The machine and stores directory whose backups this run makes and evaluates.
+    var origin: Backups.Origin { Backups.Origin(of: absolute(stores), named: profile.originName) }
+
+    /// The parent directory of all outboxes.
     private static var outboxes: String { ProcessEnvironment.state + "/grocerydude/outbox" }
 
-    /// Returns a name for a directory of this machine that belongs to a remote folder.
+    /// Returns a name for a local directory that belongs to a remote folder.
     static func shortDigest(of text: String) -> String {
         let digest = Array(text.utf8).withUnsafeBytes { Digest(of: $0) }
         return String(digest.description.prefix(16))
     }
 
-    /// Returns the directory for archives of a folder that is elsewhere, unless it is the usual one.
+    /// Returns the directory for a remote folder's archives; `nil` for the default one.
     ///
-    /// - Throws: `FileError` if the directory that it is in is missing: its disk may not be mounted.
+    /// - Throws: `FileError` if its parent directory is missing, since its disk may not be mounted.
     private func workplace(_ digest: String) throws -> FilePath? {
         guard let staging = profile.staging else { return nil }
         let path = absolute(staging).appending("grocerydude-\(digest)")
@@ -116,28 +142,37 @@ struct Invocation {
         return path
     }
 
-    /// The remote folder's address; catalog and log remember folders by it, so that it must not
-    /// depend on the working directory.
+    /// The remote folder's address as shown.
+    ///
+    /// The catalog and the log use it as a key, so it does not depend on the working directory.
     var address: String { address(profile.remote) }
 
-    /// Returns the address in the form that does not depend on the working directory.
-    func address(_ address: String) -> String {
-        address.hasPrefix(RcloneFolder.scheme) ? address : absolute(FilePath(address)).string
+    /// Returns an address as shown: without secrets, and independent of the working directory.
+    func address(_ text: String) -> String { RcloneFolder.shown(place(text)) }
+
+    /// The remote folder's address as used, which may contain secrets.
+    var place: String { place(profile.remote) }
+
+    /// Returns an address as used, independent of the working directory.
+    func place(_ text: String) -> String {
+        text.hasPrefix(RcloneFolder.scheme) ? text : absolute(FilePath(text)).string
     }
 
-    /// Whether this is the stores directory of the configuration, if that names one: the profile's
-    /// commands are about the application there.
+    /// Whether the stores directory is the configured one, if there is one.
+    ///
+    /// The profile's commands concern the application there.
     var isWithProfilesStores: Bool {
         profile.configuredStores.map { absolute($0) == absolute(stores) } ?? true
     }
 
-    /// Whether these are the places of the configuration, if that names any: the profile's monitor and
-    /// retention are about the backups of one in the other.
+    /// Whether both places are the configured ones, if there are any.
+    ///
+    /// The profile's monitor and retention concern only these places.
     var isInProfilesPlaces: Bool {
-        isWithProfilesStores && profile.configuredRemote.map { address($0) == address } ?? true
+        isWithProfilesStores && profile.configuredRemote.map { place($0) == place } ?? true
     }
 
-    /// Returns a path that means the same from everywhere, whether something is there or not.
+    /// Returns an absolute path, resolved if it exists.
     func absolute(_ path: FilePath) -> FilePath {
         let path = FilePath(FileManager.default.currentDirectoryPath).pushing(path)
         return (try? path.resolved()) ?? path.lexicallyNormalized()
@@ -146,13 +181,13 @@ struct Invocation {
     /// Returns a moment in the form that answers use.
     func local(_ date: Date) -> LocalTime { LocalTime(date, in: timeZone) }
 
-    /// Answers after a command has done its work, and returns its result.
+    /// Prints an answer after a command's work, and returns its result.
     func answer(_ answer: some Answer, problems: [Problem] = []) throws -> CommandResult {
         try console.answer(answer)
         return CommandResult(problems: problems)
     }
 
-    /// Returns whether to replace or delete something; throws `CommandError` if nobody can be asked.
+    /// Asks whether to replace or delete data; throws `CommandError` if there is no terminal.
     func confirm(_ question: String, yes: Bool) throws -> Bool {
         if yes { return true }
         guard console.canAsk else { throw CommandError.noTerminal }

@@ -1,40 +1,40 @@
 internal import ArgumentParser
 internal import Operations
 
-/// A command that works with the stores of a profile.
+/// A command for the stores of a profile.
 ///
-/// The properties say what goes on around its body, `run(_:)`.
+/// The properties control the steps around its body, `run(_:)`.
 protocol InvokedCommand: ConsoleCommand {
     var stores: StoresOptions { get }
 
-    /// The settings from the command's options; those of `stores` are added.
+    /// The settings from the command's options, to which those of `stores` are added.
     var flags: [FlagValue?] { get }
 
-    /// The name of the run in the log, metrics and hooks; `nil` if nobody needs to know of it.
+    /// The name of the run in the log, metrics and hooks; `nil` for a run that is not recorded.
     var logged: Run.Command? { get }
 
-    /// The treatment of an interrupted restore before the command begins.
+    /// The treatment of an interrupted restore before the command starts.
     var recovery: Recovery { get }
 
-    /// Whether the body runs once for every profile.
+    /// Whether the body runs once for each profile.
     ///
-    /// A profile that fails does not keep the others from running; the worst exit code counts.
+    /// A failing profile does not stop the others; the worst exit code is returned.
     var runsAllProfiles: Bool { get }
 
-    /// Throws a `UsageError` if the options do not go with the settings in force.
+    /// Throws a `UsageError` if the options contradict the settings in force.
     func validate(_ profile: Profile) throws
 
-    /// Does the command's work; an error that it throws is printed, and sets the exit code.
+    /// Does the command's work. An error is printed, and determines the exit code.
     func run(_ invocation: Invocation) async throws -> CommandResult
 }
 
-/// The treatment of an interrupted restore before a command begins.
+/// The treatment of an interrupted restore before a command starts.
 enum Recovery {
-    /// It is finished or undone; if it cannot be, the command fails, since it needs whole stores.
+    /// Finish or undo it; if that is impossible, the command fails, since it needs complete stores.
     case required
-    /// It is finished or undone if that is possible.
+    /// Finish or undo it if possible.
     case attempted
-    /// It is left alone, since the command only looks.
+    /// Leave it alone, since the command only reads.
     case none
 }
 

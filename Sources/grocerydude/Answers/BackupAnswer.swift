@@ -2,37 +2,40 @@ internal import Files
 internal import Backups
 internal import Operations
 
-/// The backup that was made.
+/// The answer about a backup that was made.
 struct BackupAnswer: Answer {
     var messageType = "summary"
     var profile: String?
+    /// The name of the machine and stores directory in the manifest.
+    var origin: String?
     var name: String
     var displayName: String
-    /// Whether none was made, since the newest backup, which this is, has the same content.
+    /// Whether no backup was made, because this one, the newest, has the same content.
     var unchanged: Bool
-    /// Whether it is on this machine only, until the remote folder can be reached.
+    /// Whether it waits on this machine until the remote folder can be reached.
     var waiting: Bool
     var time: LocalTime?
     var size: Int64
     var bytes: Int64
     var entries: Int
     var stores: Int
-    /// The backup that moved to the trash for its name.
+    /// The backup of the same name that moved to the trash.
     var replaced: String?
-    /// How many files and directories were left out.
+    /// The number of excluded files and directories.
     var leftOut: Int
     var problems: [Problem]
     private let folder: String
-    /// Whether the newest got the tags and the note; only people are told.
+    /// Whether the newest backup got the tags and the note; not part of the JSON.
     private let isAnnotated: Bool
 
     private enum CodingKeys: CodingKey {
-        case messageType, profile, name, displayName, unchanged, waiting, time, size, bytes, entries
-        case stores, leftOut, replaced, problems
+        case messageType, profile, origin, name, displayName, unchanged, waiting, time, size, bytes
+        case entries, stores, leftOut, replaced, problems
     }
 
     init(_ outcome: CreateBackup.Outcome, _ invocation: Invocation) {
         profile = invocation.profile.name
+        origin = outcome.backup.originName
         name = outcome.backup.name
         displayName = outcome.backup.displayName
         unchanged = outcome.isUnchanged

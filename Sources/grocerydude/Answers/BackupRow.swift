@@ -8,39 +8,49 @@ extension RunLog.Check.Depth: Encodable {}
 struct BackupRow: AnswerRow {
     var name: String
     var displayName: String
-    /// The name in a list of people, where another may have the same display name.
+    /// The name in a list for people, if another backup may have the same display name.
     private var shownName: String
+    /// Whether a list for people shows the origin, because there are several.
+    private var showsOrigin = false
     var size: Int64
     var time: LocalTime?
     var timeSource: String?
-    /// The reason of a safety backup.
+    /// The reason for a safety backup.
     var reason: String?
-    /// `full`, or `increment` for one that is built on others.
+    /// The kind: `full`, or `increment` for one that is built on others.
     var kind: String
-    /// The names of the backups that an increment needs, as far as they are known.
+    /// The names of the backups that an increment needs, as far as known.
     var needs: [String]
-    /// Whether it was made in part only.
+    /// Whether it is incomplete.
     var partial: Bool
     var anomaly: Bool
     var damaged: Bool
     /// Whether its archive is still being copied, or was cut off.
     var notReady: Bool
-    /// The damage that a check or a glance found, here or on another machine.
+    /// The damage that a check or a glance found, on this or another machine.
     var damage: String?
     var pinned: Bool
     var encrypted: Bool
-    /// Whether no key at hand opened it: its content is not known.
+    /// Whether no available key opened it, so that its content is unknown.
     var sealed: Bool
-    /// Whether it is on this machine only, until the remote folder can be reached.
+    /// Whether it waits on this machine until the remote folder can be reached.
     var waiting: Bool
+    /// The name of the machine and the stores directory according to its manifest.
+    var origin: String?
+    /// Whether it is of this machine and stores directory.
+    var own: Bool
+    /// The name of the trusted machine that signed it.
+    var signer: String?
+    /// The reason why it does not count; `nil` if a trusted machine signed it.
+    var distrust: String?
     var tags: [String]
     var note: String?
-    /// The last check, or the one whose finding of damage stands.
+    /// The last check, or the last one whose reported damage is not refuted.
     var lastCheck: Check?
-    /// The deepest check that found the backup whole.
+    /// The deepest check that found no damage.
     var deepestCheck: Check?
 
-    /// When and how deeply a backup was checked.
+    /// The time and the depth of a check.
     struct Check: Encodable, CustomStringConvertible {
         var time: LocalTime
         var depth: RunLog.Check.Depth
@@ -61,20 +71,26 @@ struct BackupRow: AnswerRow {
 
     private enum CodingKeys: CodingKey {
         case name, displayName, size, time, timeSource, reason, kind, needs, partial, anomaly
-        case damaged, notReady, damage, pinned, encrypted, sealed, waiting, tags, note
+        case damaged, notReady, damage, pinned, encrypted, sealed, waiting, origin, own
+        case signer, distrust, tags, note
         case lastCheck, deepestCheck
     }
 
-    /// Returns the rows of a list, in which no two backups look the same.
+    /// Returns the rows of a list in which no two backups look the same.
     static func rows(_ backups: [Backup], _ invocation: Invocation) -> [BackupRow] {
-        zip(backups, backups.shownNames).map { backup, shownName in
-            var row = BackupRow(backup, invocation)
+        let (own, origins) = (invocation.origin, Set(backups.map { $0.origin ?? "" }))
+        return zip(backups, backups.shownNames).map { backup, shownName in
+            var row = BackupRow(backup, own, invocation)
             row.shownName = shownName
+            row.showsOrigin = origins.count > 1
             return row
         }
     }
 
-    init(_ backup: Backup, _ invocation: Invocation) {
+    /// Describes a backup.
+    ///
+    /// `own` is this machine and stores directory; finding it takes a look at the disk.
+    init(_ backup: Backup, _ own: Backups.Origin, _ invocation: Invocation) {
         name = backup.name
         shownName = backup.displayName
         displayName = backup.displayName
@@ -93,6 +109,10 @@ struct BackupRow: AnswerRow {
         encrypted = backup.isEncrypted
         sealed = backup.isSealed
         waiting = backup.isWaiting
+        origin = backup.originName
+        self.own = own.has(backup) && backup.distrust == nil
+        signer = backup.signer
+        distrust = backup.distrust
         tags = backup.tags
         note = backup.note
         lastCheck = (backup.checks.damaged ?? backup.checks.last).map { Check($0, invocation) }
@@ -103,10 +123,11 @@ struct BackupRow: AnswerRow {
         console.answer(lines: Columns(rows: rows.map(\.cells), right: [1]).lines)
     }
 
-    /// Its columns in a list.
+    /// The cells of its row in a list.
     var cells: [String] {
         let size = "\(needs.isEmpty && kind == "full" ? "" : "+")\(byteCount(size))"
-        return [shownName, size, time?.description ?? "unknown", marks]
+        let from = showsOrigin ? [printable(bytes: (origin ?? "unknown").utf8)] : []
+        return [shownName, size, time?.description ?? "unknown"] + from + [marks]
     }
 
     private var marks: String {
@@ -118,6 +139,9 @@ struct BackupRow: AnswerRow {
         if encrypted { marks.append(sealed ? "encrypted, content unknown" : "encrypted") }
         if !tags.isEmpty { marks.append("[\(tags.joined(separator: ", "))]") }
         if let note { marks.append(note) }
+        if distrust != nil, !sealed, !notReady, damage == nil {
+            marks.append("not signed by a known machine")
+        }
         if partial { marks.append("partial") }
         if timeSource == Backup.TimeSource.file.rawValue { marks.append("time of its file") }
         if notReady { marks.append("not ready: \(Backup.notReady)") }
@@ -127,7 +151,7 @@ struct BackupRow: AnswerRow {
         return marks.joined(separator: ", ")
     }
 
-    /// Returns the damage that is known; else the last check, and the deepest if that went deeper.
+    /// Returns the known damage, or else the last check, and the deepest one if it is deeper.
     private func mark(of lastCheck: Check) -> String {
         if lastCheck.damage != nil { return "DAMAGED \(lastCheck)" }
         guard let deepestCheck, deepestCheck.depth > lastCheck.depth else {

@@ -3,7 +3,7 @@ internal import Files
 internal import Backups
 internal import Operations
 
-/// A backup that was checked.
+/// The result of checking a backup.
 struct CheckRow: AnswerRow {
     var name: String
     var displayName: String
@@ -14,10 +14,12 @@ struct CheckRow: AnswerRow {
     var damage: [String]
     var remarks: [String]
     var error: String?
-    /// How many files of external data rows refer to; all are there unless `damage` or `remarks` tell otherwise.
+    /// The number of external files that rows refer to.
+    ///
+    /// All exist unless `damage` or `remarks` report otherwise.
     var externalReferences: Int?
     private let missingReferences: Int
-    /// How many columns the names of all backups take that are checked in one run.
+    /// The number of columns for the names of all backups that are checked in one run.
     private let nameWidth: Int
 
     private enum CodingKeys: String, CodingKey {
@@ -25,10 +27,15 @@ struct CheckRow: AnswerRow {
         case externalReferences
     }
 
-    /// The hash that was compared, or "size".
+    /// The kind of the compared hash, or "size".
     var compared: String?
 
-    init(_ result: CheckBackups.Result, among backups: [Backup], _ invocation: Invocation) {
+    /// - Parameters:
+    ///   - result: the result of the check.
+    ///   - nameWidth: see `width`.
+    ///   - invocation: the command's invocation.
+    init(_ result: CheckBackups.Result, nameWidth: Int, _ invocation: Invocation) {
+        self.nameWidth = nameWidth
         name = result.backup.name
         displayName = result.backup.displayName
         time = result.backup.time.map(invocation.local)
@@ -40,7 +47,6 @@ struct CheckRow: AnswerRow {
         error = result.failure.map(explain)
         externalReferences = result.externalReferences
         missingReferences = result.missingReferences
-        nameWidth = backups.map { Columns.width(of: $0.displayName) }.max() ?? 0
         switch result.comparison {
         case .hash(let kind): compared = kind
         case .size: compared = "size"
@@ -49,7 +55,12 @@ struct CheckRow: AnswerRow {
         }
     }
 
-    /// How many files rows refer to, and how many of these are known to be missing.
+    /// Returns the number of columns for the names of backups.
+    static func width(of backups: [Backup]) -> Int {
+        backups.map { Columns.width(of: $0.displayName) }.max() ?? 0
+    }
+
+    /// The numbers of files that rows refer to, and of missing ones.
     private var closure: String {
         guard let count = externalReferences, count > 0 else { return "" }
         let files = counted(count, "file", "files")
@@ -58,7 +69,7 @@ struct CheckRow: AnswerRow {
             : "  (without \(missingReferences) of the \(files) that rows refer to)"
     }
 
-    /// The backup's name, and something on it in the next column.
+    /// Returns the backup's name with a text in the next column.
     private func line(_ text: String) -> String {
         let space = nameWidth - Columns.width(of: displayName)
         return "\(displayName)\(String(repeating: " ", count: max(space, 0)))  \(text)"

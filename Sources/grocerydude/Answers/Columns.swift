@@ -1,7 +1,7 @@
-/// Lines of cells in columns, two spaces apart.
+/// Lines of cells in aligned columns, two spaces apart.
 struct Columns {
     let rows: [[String]]
-    /// The columns that are aligned to the right.
+    /// The right-aligned columns.
     var right: Set<Int> = []
 
     /// The lines, without spaces at their ends.
@@ -14,7 +14,7 @@ struct Columns {
             }
         }
         return rows.map { row in
-            // A long last cell makes no other one longer.
+            // The last cell of a row is not padded.
             let end = (row.lastIndex { !$0.isEmpty } ?? -1) + 1
             return row[..<end].enumerated().map { index, cell in
                 let space = String(repeating: " ", count: widths[index] - Self.width(of: cell))
@@ -24,7 +24,7 @@ struct Columns {
         }
     }
 
-    /// Returns how many columns of a terminal a text takes: those of East Asia and emoji take two.
+    /// Returns the width of a text in terminal columns; East Asian characters and emoji take two.
     static func width(of text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { width, character in

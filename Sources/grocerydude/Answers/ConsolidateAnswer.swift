@@ -2,13 +2,13 @@ internal import Backups
 internal import Files
 internal import Operations
 
-/// The whole backup that took the place of an increment.
+/// The answer about the full backup that replaced an increment.
 struct ConsolidateAnswer: Answer {
     var messageType = "summary"
     var name: String
     var displayName: String
     var size: Int64
-    /// Whether it was whole before, so that there was nothing to do.
+    /// Whether it was full before, so that there was nothing to do.
     var unchanged: Bool
     /// The increment, which is in the trash.
     var replaced: String?

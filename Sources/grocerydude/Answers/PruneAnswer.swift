@@ -2,7 +2,7 @@ internal import Files
 internal import Backups
 internal import Operations
 
-/// The backups that were kept and removed, or would be.
+/// The answer about backups that were or would be kept and removed.
 struct PruneAnswer: Answer {
     struct Item: Encodable {
         var name: String
@@ -29,14 +29,14 @@ struct PruneAnswer: Answer {
     var dryRun: Bool
     var keep: [Item]
     var remove: [Item]
-    /// Why nothing was removed.
+    /// The reason why nothing was removed.
     var refusal: String?
-    /// The deleted backups that had been in the trash for long enough.
+    /// The deleted backups that were due for removal from the trash.
     var trash: Trash
     var problems: [Problem]
     private let isOfTrashAlone: Bool
 
-    /// What became of deleted backups.
+    /// The deleted backups that were removed permanently or kept.
     struct Trash: Encodable {
         struct Kept: Encodable {
             var name: String
@@ -51,7 +51,7 @@ struct PruneAnswer: Answer {
         case messageType, profile, dryRun, keep, remove, refusal, trash, problems
     }
 
-    /// In a dry run there is no outcome.
+    /// Creates the answer; `outcome` is `nil` in a dry run.
     init(
         _ plan: PruneBackups.Plan,
         _ outcome: PruneBackups.Outcome?,
@@ -63,12 +63,12 @@ struct PruneAnswer: Answer {
             removed: trash.remove.map(\.name),
             kept: trash.keep.map { .init(name: $0.backup.name, reason: $0.reason) }
         )
-        let removed = outcome.map { Set($0.removed.map(\.name)) }
+        let removed = outcome.map { Set($0.removed.map(\.name.exact)) }
         profile = invocation.profile.name
         dryRun = outcome == nil
         keep = plan.keep.map { Item($0, invocation) }
-        // A backup that could not be removed is among the problems.
-        remove = plan.remove.filter { removed?.contains($0.backup.name) ?? true }
+        // Backups that could not be removed are among the problems.
+        remove = plan.remove.filter { removed?.contains($0.backup.name.exact) ?? true }
             .map { Item($0, invocation) }
         refusal = plan.refusal
         problems = outcome?.problems ?? []
@@ -88,7 +88,7 @@ struct PruneAnswer: Answer {
         )
     }
 
-    /// Says what went from the trash for good, and what stays there though it may go by its time.
+    /// Prints the backups that were removed from the trash permanently, and those that stay in spite of their age.
     private func writeTrash(to console: Console) {
         if !trash.removed.isEmpty {
             let verb = dryRun ? "would be " : ""
@@ -103,6 +103,6 @@ struct PruneAnswer: Answer {
         if rest > 0 { console.message("\(rest) more stay in the trash") }
     }
 
-    /// The most that are told one by one.
+    /// The maximum number of kept backups that are printed one by one.
     private static let keptLimit = 5
 }

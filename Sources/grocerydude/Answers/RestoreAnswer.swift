@@ -2,24 +2,24 @@ internal import Backups
 internal import Files
 internal import Operations
 
-/// The backup that was restored, or would be.
+/// The answer about a backup that was or would be restored.
 struct RestoreAnswer: Answer {
     var messageType = "summary"
     var name: String
     var path: String
-    /// What was named; missing if all of the backup was meant.
+    /// The given names; missing if the whole backup was restored.
     var only: [String]?
-    /// What of it the backup lacks, and was taken away; missing if there is none.
+    /// The given names that the backup lacks, and that were removed; missing if there are none.
     var removed: [String]?
     var files: Int
     var bytes: Int64
-    /// Missing if they were not counted: in an archive of another program that is elsewhere.
+    /// The number of stores; missing if they were not counted, as in another program's remote archive.
     var stores: Int?
     var safetyBackup: String?
     var dryRun: Bool
     var dataRead: Bool
     var problems: [Problem]
-    /// What a dry run found that would change; missing if that was not compared.
+    /// The changes that a dry run found; missing if it did not compare.
     var changes: PreviewObject?
     private let preview: RestorePreview?
     private let outcome: RestoreBackup.Outcome
@@ -62,18 +62,18 @@ struct RestoreAnswer: Answer {
             isDryRun && outcome.replacesData && invocation.profile.restore.makesSafetyBackup
     }
 
-    /// What was named, and where it comes from, for a sentence.
+    /// The given names and the word "from", for a sentence.
     private var part: String {
         restored.isEmpty ? "" : "\(Self.names(restored)) from "
     }
 
-    /// What was named and is in the backup.
+    /// The given names that the backup has.
     private var restored: [String] {
-        let removed = Set(removed ?? [])
-        return (only ?? []).filter { !removed.contains($0) }
+        let removed = Set((removed ?? []).map(\.exact))
+        return (only ?? []).filter { !removed.contains($0.exact) }
     }
 
-    /// What was taken away, as a sentence; `nil` if there is nothing, or nobody named it.
+    /// The removed names as a sentence; `nil` if there are none.
     private var removal: String? {
         removed.map { removed in
             let verb = removed.count == 1 ? "was" : "were"
@@ -120,9 +120,22 @@ struct RestoreAnswer: Answer {
                 "\(holder) still has a replaced store open: all that it writes is lost, so end it now"
             )
         }
-        // Files that are no store may be of no concern to it.
+        // The application may not use files that are no stores.
         if !startsApplication, only == nil || stores.map({ $0 > 0 }) ?? true {
             console.message("start the application again, or have it open its stores anew")
         }
+    }
+}
+
+/// The command that undoes a restore.
+enum UndoHint {
+    /// Returns the command, in quotes.
+    ///
+    /// - Parameter paths: the restored paths if only a part was restored, since later changes of other paths must stay.
+    /// - Returns: the command.
+    static func command(only paths: [String]) -> String {
+        let names = paths.map(Advice.part)
+        let only = names.isEmpty ? "" : " --only \(names.joined(separator: " "))"
+        return "'grocerydude restore --undo\(only)'"
     }
 }

@@ -3,7 +3,7 @@ internal import Files
 internal import Operations
 internal import Stores
 
-/// The rows that came back, or would.
+/// The answer about rows that were or would be brought back.
 struct RowsAnswer: Answer {
     var messageType = "rows"
     var name: String
@@ -14,25 +14,25 @@ struct RowsAnswer: Answer {
     var replaced: Int64
     var skipped: Int64
     var unchanged: Int64
-    /// Other rows of the table that were deleted, since they had unique values of those that came back.
+    /// The number of other rows of the table that were deleted because they had unique values of restored rows.
     var removed: Int64
-    /// The keys of the first of them.
+    /// The keys of the first of these rows.
     var removedRows: [String]
-    /// Rows that went or changed with those.
+    /// The rows that were deleted or changed with these.
     var alongside: [Alongside]
     var files: Int
-    /// Columns that the rows had, and that the table has no more.
+    /// The columns of the rows that the table no longer has.
     var lostColumns: [String]
     var safetyBackup: String?
     var dryRun: Bool
     var problems: [Problem]
     private let safety: String?
-    /// What an undo has to name: files beside the store came with the rows.
+    /// The names for the undo; files beside the store belong to the rows.
     private var undone: [String] { [store] }
 
-    /// How many rows of a table went or changed with those that were deleted.
+    /// The number of a table's rows that were deleted or changed with the deleted ones.
     struct Alongside: Encodable {
-        /// Missing of tables without rowids.
+        /// The table; missing for tables without rowids.
         var table: String?
         var rows: Int64
     }
@@ -64,7 +64,7 @@ struct RowsAnswer: Answer {
         safety = outcome.safetyBackup?.displayName
     }
 
-    /// What was done, in one line.
+    /// A summary in one line.
     var line: String {
         var parts = [
             "\(counted(Int(inserted), "row", "rows")) \(dryRun ? "would come back" : "back")"
@@ -76,7 +76,7 @@ struct RowsAnswer: Answer {
         return "\(entity ?? table) in '\(store)': \(parts.joined(separator: ", "))"
     }
 
-    /// What is deleted for them, in one line; `nil` if nothing is.
+    /// The deletions in one line; `nil` if there are none.
     var lossLine: String? {
         guard removed > 0 else { return nil }
         let more = removed - Int64(removedRows.count)

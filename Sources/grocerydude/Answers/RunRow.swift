@@ -52,7 +52,7 @@ struct RunRow: AnswerRow {
         }
     }
 
-    /// The time and the end of the run, for 'status'.
+    /// The time and the result of the run, for `status`.
     var summary: String {
         let result =
             exitCode == 0 ? "done" : "exit code \(exitCode)" + (message.map { ": \($0)" } ?? "")

@@ -1,3 +1,4 @@
+internal import Age
 internal import Stores
 internal import Files
 internal import Backups
@@ -10,13 +11,21 @@ struct ShowAnswer: Answer {
     var time: LocalTime?
     var tool: String?
     var reason: String?
+    /// The name of the machine and the stores directory according to its manifest.
+    var origin: String?
+    /// The fingerprint of the key that signed it.
+    var signedBy: String?
+    /// The name of the trusted machine with that key.
+    var signer: String?
+    /// The reason why it does not count; `nil` if a trusted machine signed it.
+    var distrust: String?
     var format: Int?
     var size: Int64
-    /// `full`, or `increment` for one that is built on others.
+    /// The kind: `full`, or `increment` for one that is built on others.
     var kind: String
-    /// The names of the backups that an increment is built on, the whole one first.
+    /// The names of the backups that an increment is built on, the full one first.
     var needs: [String]
-    /// The names of the backups that cannot be restored without it, the newest first.
+    /// The names of the backups that cannot be restored without it, newest first.
     var neededBy: [String]
     var bytes: Int64
     var stores: [StoreFacts]
@@ -24,13 +33,13 @@ struct ShowAnswer: Answer {
     var excluded: Excluded?
     var files: [File]
 
-    /// Whether people get a tree of the files alone.
+    /// Whether to print only a tree of the files.
     var isTree = false
 
     private enum CodingKeys: String, CodingKey {
         case name, displayName, time, tool, reason, format, size, kind, needs, neededBy, bytes,
             stores
-        case problems, excluded, files
+        case origin, signedBy, signer, distrust, problems, excluded, files
     }
 
     struct File: Encodable {
@@ -48,6 +57,10 @@ struct ShowAnswer: Answer {
         time = outcome.backup.time.map(invocation.local)
         tool = outcome.header?.tool
         reason = outcome.header?.reason
+        origin = outcome.backup.originName
+        signedBy = outcome.backup.signerKey?.fingerprint
+        signer = outcome.backup.signer
+        distrust = outcome.backup.distrust
         format = outcome.header?.format
         size = outcome.backup.size
         kind = outcome.backup.isIncrement ? "increment" : "full"
@@ -69,10 +82,10 @@ struct ShowAnswer: Answer {
         }
     }
 
-    /// Leaves the stores that are among the files.
+    /// Keeps only the stores that are among the files.
     mutating func keepStoresOfFiles() {
-        let paths = Set(files.map(\.path))
-        stores = stores.filter { paths.contains($0.path) }
+        let paths = Set(files.map(\.path.exact))
+        stores = stores.filter { paths.contains($0.path.exact) }
     }
 
     func write(to console: Console) {
@@ -99,7 +112,8 @@ struct ShowAnswer: Answer {
         console.answer(lines: Columns(rows: rows, right: [1]).lines)
     }
 
-    /// How many files the rows of a store refer to, and whether they are in the backup, which told what was missing.
+    /// Returns the number of files that a store's rows refer to, and whether the backup has them, according to its
+    /// problems.
     private func references(of store: StoreFacts) -> String? {
         guard let count = store.externalReferences else { return nil }
         guard count > 0 else { return "rows refer to no files" }
@@ -114,7 +128,7 @@ struct ShowAnswer: Answer {
             : "rows refer to \(files), \(missing) of them missing"
     }
 
-    /// What was left out, and by which rules.
+    /// The exclusion rules and the excluded files.
     private var exclusions: [[String]] {
         guard let excluded else { return [] }
         let rules = excluded.patterns + (excluded.caches ? ["caches"] : [])
@@ -124,17 +138,25 @@ struct ShowAnswer: Answer {
             + (more > 0 ? [["left out", "\(more) more"]] : [])
     }
 
-    /// Which backups it needs, and which need it.
+    /// The backups that it needs, and those that need it.
     private var dependence: [[String]] {
         needs.map { ["needs", BackupName.display($0)] }
             + neededBy.map { ["needed by", BackupName.display($0)] }
+    }
+
+    /// The origin and the signature of the backup.
+    private var makers: [[String]] {
+        let signed = signer.map { "by \($0)" } ?? distrust.map { "counts for nothing: \($0)" }
+        let key = signedBy.map { signer == nil ? "" : ", \($0)" } ?? ""
+        return (origin.map { [["of", printable(bytes: $0.utf8)]] } ?? [])
+            + (signed.map { [["signed", printable(bytes: "\($0)\(key)".utf8)]] } ?? [])
     }
 
     private var facts: [[String]] {
         [
             ["made", "\(time?.description ?? "unknown") by \(tool ?? "another program")"],
             ["size", "\(byteCount(size)), \(byteCount(bytes)) unpacked"],
-        ] + dependence + (reason.map { [["reason", $0]] } ?? []) + exclusions
+        ] + makers + dependence + (reason.map { [["reason", $0]] } ?? []) + exclusions
             + problems.map { ["problem", $0.description] }
     }
 }

@@ -3,7 +3,7 @@ internal import Files
 internal import Foundation
 internal import Operations
 
-/// The state of the backups, the last runs and the schedule.
+/// The state of the backups, the latest runs and the schedule.
 struct StatusAnswer: Answer {
     struct Newest: Encodable {
         var name: String
@@ -18,7 +18,7 @@ struct StatusAnswer: Answer {
         var remedy: String?
     }
 
-    /// What stayed in the remote folder that was used before this one.
+    /// The backups left in the previous remote folder.
     struct Behind: Encodable {
         var remote: String
         var backups: Int
@@ -38,14 +38,19 @@ struct StatusAnswer: Answer {
     var remoteError: String?
     var backups: Int?
     var size: Int64?
-    /// How many wait on this machine until the remote folder can be reached.
+    /// The number of backups that wait on this machine until the remote folder can be reached.
     var waiting: Int
     var behind: Behind?
-    /// How many of the backups restores made of the data before them.
+    /// The number of safety backups.
     var safetyBackups: Int?
-    /// The newest complete one.
+    /// The numbers of backups of other origins, and of backups without a trusted signature.
+    var others: Int?
+    var unknown: Int?
+    /// The name of this machine and stores directory.
+    var origin: String
+    /// The newest complete backup.
     var newest: Newest?
-    /// The newest that was made in part only, if it is newer.
+    /// The newest incomplete backup, if it is newer.
     var newestPartial: Newest?
     var isFresh: Bool?
     var lastBackup: RunRow?
@@ -55,7 +60,7 @@ struct StatusAnswer: Answer {
     var findings: [Finding]
     var remarks: [String]
     var warnings: [String]
-    /// Whether the last run was not the last backup.
+    /// Whether another command ran after the last backup.
     private let ranSince: Bool
     private let newestText: String
     private let newestPartialText: String?
@@ -63,7 +68,7 @@ struct StatusAnswer: Answer {
 
     private enum CodingKeys: CodingKey {
         case stores, storesExist, remote, link, remoteError, backups, size, safetyBackups, waiting
-        case behind, newest, newestPartial, isFresh, lastBackup
+        case others, unknown, origin, behind, newest, newestPartial, isFresh, lastBackup
         case lastRun, schedule, nextRun, findings, remarks, warnings
     }
 
@@ -83,7 +88,9 @@ struct StatusAnswer: Answer {
             backups = status.backups
             size = status.size
             safetyBackups = status.safetyBackups
+            (others, unknown) = (status.others, status.unknown)
         }
+        origin = invocation.origin.name
         waiting = status.waiting.count
         behind = status.behind.map {
             Behind(remote: $0.remote, backups: $0.backups, waiting: $0.waiting)
@@ -113,7 +120,11 @@ struct StatusAnswer: Answer {
         var rows = [["stores", stores + (storesExist ? "" : " (not there)")], ["remote", remote]]
         rows += link.rows
         if let backups, let size {
-            rows.append(["backups", "\(backups), \(byteCount(size))"])
+            let kinds = [(others, "of other machines"), (unknown, "not signed by a known machine")]
+            let rest = kinds.compactMap { count, kind in
+                count.flatMap { $0 > 0 ? ", \($0) \(kind)" : nil }
+            }
+            rows.append(["backups", "\(backups), \(byteCount(size))\(rest.joined())"])
             rows.append([newestPartialText == nil ? "newest" : "newest complete", newestText])
             if let newestPartialText { rows.append(["newest partial", newestPartialText]) }
         }
@@ -140,19 +151,22 @@ struct StatusAnswer: Answer {
         console.answer(lines: Columns(rows: rows).lines)
     }
 
-    /// What stayed in another folder, and the commands that bring it here.
+    /// The backups left in the previous folder, and the commands that bring them here.
     private var behindRows: [[String]] {
         guard let behind else { return [] }
         var rows: [[String]] = []
         if behind.backups > 0 {
             let count = counted(behind.backups, "backup", "backups")
             rows.append(["behind", "\(count) stayed behind in '\(behind.remote)'"])
-            rows.append(["", "grocerydude copy --all --remote '\(behind.remote)' --to '\(remote)'"])
+            rows.append([
+                "",
+                "grocerydude copy --all --remote \(shellWord(behind.remote)) --to \(shellWord(remote))",
+            ])
         }
         if behind.waiting > 0 {
             let count = counted(behind.waiting, "backup waits", "backups wait")
             rows.append(["behind", "\(count) for upload to '\(behind.remote)'"])
-            rows.append(["", "grocerydude upload --remote '\(behind.remote)'"])
+            rows.append(["", "grocerydude upload --remote \(shellWord(behind.remote))"])
         }
         return rows
     }

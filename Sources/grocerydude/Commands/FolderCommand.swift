@@ -1,14 +1,14 @@
 internal import ArgumentParser
 
-/// A command that works with the backups in a folder.
+/// A command that uses the backups in a folder.
 protocol FolderCommand: InvokedCommand {
     var folder: FolderOptions { get }
 
-    /// The settings from the options of this command alone.
+    /// The settings from this command's own options.
     var ownFlags: [FlagValue?] { get }
 }
 
-/// Which stores directory, and which folder of backups.
+/// The options for the stores directory and the folder of backups.
 struct FolderOptions: ParsableArguments {
     @OptionGroup var stores: StoresOptions
     @OptionGroup var remote: RemoteOptions
@@ -25,4 +25,91 @@ extension FolderCommand {
     }
     var ownFlags: [FlagValue?] { [] }
     var recovery: Recovery { .attempted }
+}
+
+extension CommandConfiguration {
+    /// Describes a command with examples in its help, which `helpText(_:)` moves behind the options.
+    init(
+        _ name: String,
+        _ abstract: String,
+        discussion: String? = nil,
+        example: String...,
+        subcommands: [any ParsableCommand.Type] = [],
+        defaultSubcommand: (any ParsableCommand.Type)? = nil
+    ) {
+        let examples = "EXAMPLE\n" + example.map { "  \($0)" }.joined(separator: "\n")
+        self.init(
+            commandName: name,
+            abstract: abstract,
+            discussion: [discussion, examples].compactMap(\.self).joined(separator: "\n\n"),
+            subcommands: subcommands,
+            defaultSubcommand: defaultSubcommand
+        )
+    }
+}
+
+/// The options for the stores directory: its path, or a profile.
+struct StoresOptions: ParsableArguments {
+    @OptionGroup var configuration: ConfigurationOptions
+
+    @Option(
+        name: .customLong("stores"),
+        help: ArgumentHelp(
+            "The directory with the application's data; else GROCERYDUDE_STORES, else the profile's.",
+            valueName: "dir"
+        ),
+        completion: .directory
+    )
+    var path: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whose backups these are: another name than host and path, as of a machine that this one replaces.",
+            valueName: "name"
+        )
+    )
+    var origin: String?
+
+    var flags: [FlagValue?] {
+        [FlagValue("--stores", "stores", path), FlagValue("--origin", "origin", origin)]
+    }
+}
+
+/// The options for the configuration and the profile.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(
+        name: .customLong("config"),
+        help: ArgumentHelp(
+            "The configuration; else GROCERYDUDE_CONFIG, else $XDG_CONFIG_HOME/grocerydude/config.yaml.",
+            valueName: "file"
+        ),
+        completion: .file(extensions: ["yaml", "yml"])
+    )
+    var configuration: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The profile in the configuration; else GROCERYDUDE_PROFILE.",
+            valueName: "name"
+        )
+    )
+    var profile: String?
+
+    /// The profile named by an option or the environment.
+    var chosenProfile: String? { profile ?? ProcessEnvironment.value("GROCERYDUDE_PROFILE") }
+}
+
+/// The option for the local directory of a remote folder's archives.
+struct StagingOptions: ParsableArguments {
+    @Option(
+        name: .customLong("staging"),
+        help: ArgumentHelp(
+            "With rclone: make archives in this directory, and fetch them to it.",
+            valueName: "dir"
+        ),
+        completion: .directory
+    )
+    var path: String?
+
+    var flags: [FlagValue?] { [FlagValue("--staging", "staging", path)] }
 }

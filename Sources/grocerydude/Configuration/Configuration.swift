@@ -1,20 +1,21 @@
+internal import Files
 internal import Foundation
+internal import Remotes
 internal import SystemPackage
 
-/// The layers that settings come from, and the profiles that they make.
+/// The layers of settings, and the profiles that they make.
 ///
-/// A flag wins over the environment, the environment over the configuration's profile, that over
-/// what the configuration says for all, and that over what is built in; each setting by itself.
-/// A configuration or a profile that cannot be used is a `ConfigurationError`.
+/// Each setting is resolved separately. A flag overrides the environment, which overrides the configuration's profile,
+/// its common settings, and the defaults. A configuration or a profile that cannot be used is a `ConfigurationError`.
 struct Configuration {
-    /// The configuration's file; `nil` if there is none, which is the same as an empty one.
+    /// The configuration's file; `nil` if there is none, which is equivalent to an empty one.
     let file: ConfigurationFile?
     /// The profile that flags or the environment name.
     private let chosen: String?
-    /// The path of the configuration, whether it is there or not.
+    /// The path of the configuration, which may not exist.
     private let path: String
 
-    /// Reads the configuration that flags or the environment name, or the usual one if it is there.
+    /// Reads the configuration named by flags or the environment, or the default one if it exists.
     init(_ options: ConfigurationOptions) throws {
         chosen = options.chosenProfile
         if let named = options.configuration ?? ProcessEnvironment.value("GROCERYDUDE_CONFIG") {
@@ -22,29 +23,29 @@ struct Configuration {
             file = try ConfigurationFile(named)
         } else {
             self.path = Self.usualPath
-            // A link to nowhere is not "no configuration".
+            // A dangling link is an error, not a missing configuration.
             let isThere = (try? FileManager.default.attributesOfItem(atPath: self.path)) != nil
             file = isThere ? try ConfigurationFile(self.path) : nil
         }
-        try refuseSharedPlaces()
+        try refuseShared()
     }
 
-    /// Takes a configuration that was read, and has a profile chosen.
+    /// Creates a configuration from a file that was read, and a profile's name.
     init(_ file: ConfigurationFile?, path: String, profile: String?) throws {
         chosen = profile
         self.path = path
         self.file = file
-        try refuseSharedPlaces()
+        try refuseShared()
     }
 
-    /// The path of the configuration, unless another is named.
+    /// The default path of the configuration.
     static var usualPath: String { ProcessEnvironment.configuration + "/grocerydude/config.yaml" }
 
     var names: [String] { file?.profiles.map(\.name) ?? [] }
 
-    /// Returns the profile for a run: the one that is named, else `default`, else the only one.
+    /// Returns the profile for a run: the named one, or else `default`, or else the only one.
     ///
-    /// If there are no profiles, it has the settings for all of them.
+    /// Without profiles, it has the common settings.
     func profile(_ flags: [FlagValue?]) throws -> Profile {
         guard let file else {
             guard chosen == nil else {
@@ -52,7 +53,8 @@ struct Configuration {
             }
             return try resolve(nil, flags)
         }
-        if let profile = file.profiles.first(where: { $0.name == chosen ?? "default" }) {
+        if let profile = file.profiles.first(where: { $0.name.exact == (chosen ?? "default").exact }
+        ) {
             return try resolve(profile, flags)
         }
         if let chosen {
@@ -64,13 +66,13 @@ struct Configuration {
         return try resolve(file.profiles.first, flags)
     }
 
-    /// Returns all profiles; throws if there are none, or if one place is named for all of them.
+    /// Returns all profiles; throws if there are none, or if a flag or variable sets one place for all of them.
     func allProfiles(_ flags: [FlagValue?]) throws -> [Profile] {
         guard let file, !file.profiles.isEmpty else {
             throw ConfigurationError.noConfiguration(profile: nil, file: file?.path ?? path)
         }
         let profiles = try file.profiles.map { try resolve($0, flags) }
-        for key in ["stores", "remote"] {
+        for key in ["stores", "remote", "origin"] {
             switch profiles.first?.origin(of: key) {
             case .flag(let name), .environment(let name):
                 throw ConfigurationError.notForAll("'\(name)'")
@@ -80,22 +82,33 @@ struct Configuration {
         return profiles
     }
 
-    /// Refuses profiles with different stores that have one place for what is theirs alone.
+    /// Finds faults that a run finds only in its own profile: files that others may change, and expired schedules.
+    func validate(at date: Date) throws {
+        for named in [nil] + (file?.profiles ?? []).map(Optional.some) {
+            let profile = try resolve(named, [])
+            let schedules = [profile.schedule, profile.check.schedule, profile.sync.schedule]
+            for case let schedule? in schedules where schedule.isOver(at: date) {
+                throw ScheduleError.over(schedule)
+            }
+        }
+    }
+
+    /// Refuses profiles of different stores with the same metrics file or origin.
     ///
-    /// Backups carry no profile's name: what one profile prunes, or restores as the latest, would be the
-    /// other's. And a file of metrics is written whole: it would tell of one and hide the other.
-    private func refuseSharedPlaces() throws {
+    /// Metrics of one would hide the other's, and each would prune and restore the other's backups.
+    private func refuseShared() throws {
         let profiles = try file?.profiles.map { try configured($0, Profile(name: $0.name)) } ?? []
         for (index, profile) in profiles.enumerated() {
             for other in profiles[..<index]
             where !Self.isSame(other.stores.string, profile.stores.string) {
-                let places = [
-                    ("remote", other.remote, profile.remote),
-                    ("metrics_file", other.metricsFile?.string, profile.metricsFile?.string),
-                ]
-                for case (let key, let one?, let value?) in places where Self.isSame(one, value) {
-                    let names = [other, profile].compactMap(\.name)
-                    throw ConfigurationError.shared(key: key, value: value, names: names)
+                let names = [other, profile].compactMap(\.name)
+                if let one = other.metricsFile?.string, let value = profile.metricsFile?.string,
+                    Self.isSame(one, value)
+                {
+                    throw ConfigurationError.shared("metrics_file", value, names: names)
+                }
+                if let origin = profile.originName, origin == other.originName {
+                    throw ConfigurationError.shared("origin", origin, names: names)
                 }
             }
         }
@@ -115,18 +128,19 @@ struct Configuration {
             do {
                 try setting.read(value, &profile)
             } catch let error as WrongValue {
-                // Values in files were read before, without a fault.
+                // The values in files were read before without a fault.
                 throw ConfigurationError.wrongValue(value.origin.description, error)
             }
             profile.origins[setting.key] = value.origin
         }
+        try profile.refuseExposed()
         let configured = try configured(named, profile)
         if configured.stores != profile.stores { profile.configuredStores = configured.stores }
         if configured.remote != profile.remote { profile.configuredRemote = configured.remote }
         return profile
     }
 
-    /// Returns a profile with the places of the configuration alone, if it names them.
+    /// Returns a profile with the places from the configuration alone, if it names them.
     private func configured(
         _ named: (name: String, values: ConfigurationFile.Values)?,
         _ profile: Profile

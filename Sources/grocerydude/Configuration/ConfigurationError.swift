@@ -1,26 +1,32 @@
 internal import Files
 
-/// Why a configuration, or the profile that is asked for, cannot be used.
+/// An error that keeps a configuration, or the wanted profile, from being used.
 enum ConfigurationError: ExplainedError {
-    /// It cannot be read as a file.
+    /// The file cannot be read.
     case unreadable(String, reason: String, hint: String?)
-    /// It is read, and has faults; one at least.
+    /// The file has faults, at least one.
     case invalid([ConfigurationFault])
     case noProfile(String, file: String, names: [String])
-    /// A profile is asked for, and there is no configuration.
+    /// A profile is named, but there is no configuration.
     case noConfiguration(profile: String?, file: String)
-    /// It has profiles, and none is chosen.
+    /// The configuration has profiles, but none is chosen.
     case whichProfile(file: String, names: [String])
-    /// All profiles are asked for, with one place for all of them.
+    /// A single place is given for all profiles.
     case notForAll(String)
-    /// Profiles with different stores have one remote folder, or one file of metrics.
-    case shared(key: String, value: String, names: [String])
-    /// A flag or a variable of the environment has an invalid value.
+    /// Profiles of different stores share the value of a setting that must be unique.
+    case shared(String, String, names: [String])
+    /// A flag or an environment variable has an invalid value.
     case wrongValue(String, WrongValue)
-    /// It cannot be changed without a risk of losing something of it.
+    /// The configuration cannot be changed without the risk of losing parts of it.
     case notEditable(String, profile: String?, lines: [String])
-    /// Somebody else has changed it since it was read.
+    /// The configuration has been changed by others since it was read.
     case changedMeanwhile(String)
+    /// Other users can change the configuration, or a file that it names.
+    case exposed(String, Exposure)
+
+    var outcome: FailureOutcome {
+        .usage
+    }
 
     var description: String {
         switch self {
@@ -36,12 +42,13 @@ enum ConfigurationError: ExplainedError {
         case .whichProfile(let file, _): "no profile is chosen of those in '\(file)'"
         case .notForAll(let name): "\(name) would be the same for all profiles"
         case .shared(let key, let value, let names):
-            "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) have different stores and one \(key == "remote" ? "remote folder" : "metrics file"): '\(value)'"
+            "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) have different stores and one '\(key)': '\(value)'"
         case .wrongValue(let name, let wrong): "\(name) \(wrong.reason)"
         case .notEditable(let path, _, _):
             "the configuration '\(path)' was not changed: its form is not one that can be changed safely"
         case .changedMeanwhile(let path):
             "the configuration '\(path)' was not changed: somebody else has changed it meanwhile"
+        case .exposed(let what, let exposure): "\(what) is refused: \(exposure)"
         }
     }
 
@@ -61,7 +68,8 @@ enum ConfigurationError: ExplainedError {
         case .noConfiguration:
             return "'grocerydude config example' prints one to begin with"
         case .whichProfile(_, let names):
-            return "say which: \(names.map { "'--profile \($0)'" }.joined(separator: ", "))"
+            return
+                "say which: \(names.map { "'\(Advice.option("profile", $0))'" }.joined(separator: ", "))"
         case .notForAll: return "set it in each profile, or name one with '--profile'"
         case .shared(let key, _, _): return "give each profile a '\(key)' of its own"
         case .wrongValue(_, let wrong): return wrong.hint
@@ -69,14 +77,28 @@ enum ConfigurationError: ExplainedError {
             let place = profile.map { "in profile '\($0)'" } ?? "at the top"
             return "write there yourself, \(place): \(lines.joined(separator: "; "))"
         case .changedMeanwhile: return "try again"
+        case .exposed(_, let exposure): return Self.hint(exposure)
         }
     }
 }
 
-/// A fault in a configuration, and its place.
+extension ConfigurationError {
+    /// Returns the way to keep others from changing a file.
+    private static func hint(_ exposure: Exposure) -> String {
+        let path = printable(exposure.path)
+        switch exposure.reason {
+        case .group, .everybody: return "take that away: chmod go-w '\(path)'"
+        case .owner where exposure.isDirectory:
+            return "run it as that user, or keep the file where only root may write"
+        case .owner: return "run it as that user, or make the file root's: chown root '\(path)'"
+        }
+    }
+}
+
+/// A fault in a configuration, with its place.
 struct ConfigurationFault: Equatable, CustomStringConvertible {
     var file: String
-    /// From 1 on.
+    /// The line number, from 1.
     var line: Int
     var reason: String
     var hint: String?

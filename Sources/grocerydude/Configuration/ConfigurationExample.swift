@@ -1,4 +1,4 @@
-/// A valid configuration to begin with, which has every setting.
+/// A valid example of a configuration, which contains every setting.
 let configurationExample = """
     # grocerydude's configuration: $XDG_CONFIG_HOME/grocerydude/config.yaml, which is
     # ~/.config/grocerydude/config.yaml unless that variable says otherwise.
@@ -21,9 +21,13 @@ let configurationExample = """
     # recipients: [age1…]             # encrypt backups for public keys or files of them; or [password]
     # identities: ~/.config/grocerydude/identity.txt      # the secret keys that open them
     # password_command: pass show grocerydude             # or password_file: a file with it
+    # signing_key: ~/.ssh/id_ed25519  # signs backups in place of a key of their own
+    # origin: nas                     # the name of this machine's backups; else host and path
 
     exclude: [/cache/, "*.tmp"]       # patterns of .gitignore; restores leave such files alone
     exclude_caches: true              # and directories with a CACHEDIR.TAG
+    follow_links: false               # whether a link to a database elsewhere is saved as that
+    # external_files: photo.file of app.sqlite in photos  # columns that name files, which belong to the store
 
     queue: true                       # a backup waits here if the remote cannot be reached
     queue_limit:                      # as many as may wait

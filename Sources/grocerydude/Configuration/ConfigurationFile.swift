@@ -3,32 +3,32 @@ internal import Foundation
 internal import SystemPackage
 internal import Yams
 
-/// A configuration that was read and found without fault.
+/// A valid configuration that was read.
 ///
-/// It is read with Yams, node by node: only that tells the line of a key, and which keys nothing reads.
+/// It is read with Yams node by node, since only that yields the line of a key, and the keys that nothing reads.
 struct ConfigurationFile {
-    /// Values by the keys of their settings.
+    /// The values by their settings' keys.
     typealias Values = [String: WrittenValue]
 
-    /// Its absolute path.
+    /// The absolute path of the file.
     let path: String
     /// The settings for all profiles.
     private(set) var common: Values = [:]
-    /// The profiles and what each says, in the order in which they are written.
+    /// The profiles with their values, in the order of the file.
     private(set) var profiles: [(name: String, values: Values)] = []
 
-    /// In bytes; a file written by hand is smaller.
+    /// The maximum size in bytes; files written by hand are smaller.
     private static let sizeLimit = 1 << 18
     private static let exampleHint = "'grocerydude config example' prints one to begin with"
 
-    /// Reads a configuration; throws `ConfigurationError` with all faults that there are.
+    /// Reads a configuration; throws `ConfigurationError` with all its faults.
     init(_ path: String) throws {
         let path = FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(path))
             .lexicallyNormalized()
         try self.init(path.string, text: Self.text(of: path))
     }
 
-    /// Reads a configuration's text; throws `ConfigurationError` with all faults that there are.
+    /// Reads a configuration's text; throws `ConfigurationError` with all its faults.
     init(_ path: String, text: String) throws {
         self.path = path
         var reader = ConfigurationReader(file: path)
@@ -45,8 +45,11 @@ struct ConfigurationFile {
         func unreadable(_ reason: String, _ hint: String? = nil) -> ConfigurationError {
             ConfigurationError.unreadable(name, reason: reason, hint: hint)
         }
+        if let exposure = Exposure(of: path) {
+            throw ConfigurationError.exposed("the configuration '\(name)'", exposure)
+        }
         do {
-            // A configuration is often a link into a directory of configurations.
+            // Many configurations are links into a directory of configurations.
             let resolved = try path.resolved()
             switch try FileInfo(of: resolved).kind {
             case .file: break
@@ -62,7 +65,7 @@ struct ConfigurationFile {
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw unreadable("is not text in UTF-8", "is it the right file?")
             }
-            // Some editors begin a file with a byte order mark, which YAML allows (5.2) and Yams does not take.
+            // Some editors write a byte order mark first, which YAML allows (5.2) and Yams does not accept.
             return text.unicodeScalars.first == "\u{FEFF}" ? String(text.dropFirst()) : text
         } catch let error as FileError where error.isMissing {
             throw unreadable("is not there", exampleHint)
@@ -71,7 +74,7 @@ struct ConfigurationFile {
         }
     }
 
-    /// The root's keys and values.
+    /// Returns the root's keys and values.
     private static func compose(_ text: String, of file: String) throws -> Node.Mapping {
         func fault(_ line: Int, _ reason: String, hint: String? = nil) -> ConfigurationError {
             .invalid([ConfigurationFault(file: file, line: line, reason: reason, hint: hint)])
@@ -80,7 +83,7 @@ struct ConfigurationFile {
             throw fault(1, "it has too many anchors and aliases")
         }
         do {
-            // Named, since the default asks the environment, and may print.
+            // The arguments are explicit, since the defaults read the environment, and may print.
             guard let root = try Yams.compose(yaml: text, .default, .default, .utf8) else {
                 throw ConfigurationError.unreadable(file, reason: "is empty", hint: exampleHint)
             }
@@ -120,5 +123,32 @@ struct ConfigurationFile {
         default:
             return (1, "this is not YAML")
         }
+    }
+}
+
+/// The growth of a text by its aliases while it is parsed.
+///
+/// The parser expands an alias to compare keys, so a few lines can produce more nodes than there are atoms. The text is
+/// checked before: n uses of d anchors make at most (n/d)^d copies of a node.
+struct AliasExpansion {
+    let isBounded: Bool
+
+    private static let copiesLimit = 100_000.0
+
+    init(of text: String) {
+        let anchors = Self.names(after: "&", in: text)
+        let defined = Set(anchors)
+        let uses = Self.names(after: "*", in: text).filter(defined.contains).count
+        let mostCopies = (1...max(1, anchors.count)).map {
+            pow(Double(uses) / Double($0), Double($0))
+        }
+        .max()
+        isBounded = (mostCopies ?? 0) <= Self.copiesLimit
+    }
+
+    private static func names(after mark: Character, in text: String) -> [Substring] {
+        text.split(separator: mark, omittingEmptySubsequences: false).dropFirst()
+            .map { $0.prefix { $0.isWord(or: "_-") } }
+            .filter { !$0.isEmpty }
     }
 }

@@ -2,7 +2,7 @@ internal import Files
 internal import Foundation
 internal import Yams
 
-/// Collects the values and the faults in a configuration's nodes.
+/// A collector of the values and the faults in a configuration's nodes.
 struct ConfigurationReader {
     let file: String
     private(set) var common: ConfigurationFile.Values = [:]
@@ -23,12 +23,12 @@ struct ConfigurationReader {
     /// The place of a mapping in the configuration.
     private struct Place {
         var profile: String?
-        /// The sections down to it.
+        /// The names of its parent sections.
         var sections: [String] = []
 
         func key(_ name: String) -> String { (sections + [name]).joined(separator: ".") }
 
-        /// For messages: ` in 'hooks.backup' of profile 'photos'`.
+        /// The place for messages: ` in 'hooks.backup' of profile 'photos'`.
         var phrase: String {
             let section = sections.isEmpty ? nil : "'\(sections.joined(separator: "."))'"
             let profile = profile.map { "profile '\($0)'" }
@@ -72,7 +72,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// Returns whether a profile may have this name, which becomes a part of units' and files' names.
+    /// Returns whether a profile's name is valid, since it becomes part of the names of units and files.
     static func isName(_ name: String) -> Bool {
         name.utf8.count <= 64 && name.first?.isPunctuation == false && !name.isEmpty
             && name.allSatisfy { $0.isWord(or: "-_.") }
@@ -184,7 +184,7 @@ struct ConfigurationReader {
             case "tag:yaml.org,2002:int", "tag:yaml.org,2002:float": .number(scalar.string)
             default: .text(scalar.string)
             }
-        // A list in a list is wrong, whatever is in it.
+        // A nested list is invalid, whatever it contains.
         case .sequence(let items):
             .list(items.map { $0.sequence == nil ? form(of: $0) : .list([]) })
         case .mapping: .mapping

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The variables of the process's environment, as they were when the program began.
+/// The variables of the process's environment when the program started.
 enum ProcessEnvironment {
     private static let variables = ProcessInfo.processInfo.environment
 
@@ -8,7 +8,21 @@ enum ProcessEnvironment {
         variables[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Keeps a variable from the programs that this one starts; to be called before there are other threads.
+    /// The names of the variables that are set.
+    static var names: [String] { variables.filter { !$0.value.isEmpty }.keys.sorted() }
+
+    /// The name of a variable of this program whose value is not UTF-8; `nil` if there is none.
+    static var unreadable: String? {
+        let used = ["GROCERYDUDE_", "XDG_", "RCLONE_"]
+        return variables.keys.sorted().first { name in
+            guard name == "HOME" || name == "TMPDIR" || used.contains(where: name.hasPrefix),
+                let value = getenv(name)
+            else { return false }
+            return !UsageError.isText(value)
+        }
+    }
+
+    /// Hides a variable from child processes; must be called before there are other threads.
     static func withhold(_ name: String) {
         _ = variables
         unsetenv(name)
@@ -19,11 +33,11 @@ enum ProcessEnvironment {
     static var cache: String { directory("XDG_CACHE_HOME", else: ".cache") }
     static var state: String { directory("XDG_STATE_HOME", else: ".local/state") }
     static var configuration: String { directory("XDG_CONFIG_HOME", else: ".config") }
-    /// The home directory: as HOME says, else as the system's list of users does.
+    /// The home directory from HOME, or else from the system's list of users.
     static var home: String { value("HOME") ?? NSHomeDirectory() }
 
     private static func directory(_ name: String, else path: String) -> String {
-        // A relative path in such a variable is to be ignored.
+        // The specification requires that relative paths be ignored.
         if let value = value(name), value.hasPrefix("/") { return value }
         return home + "/" + path
     }

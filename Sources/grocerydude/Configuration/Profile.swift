@@ -1,54 +1,61 @@
-internal import Backups
 internal import Archives
+internal import Backups
+internal import Files
 internal import Foundation
 internal import Operations
+internal import Remotes
 internal import Stores
 internal import SystemPackage
 
 /// The settings in force for one run.
 ///
-/// `Setting.all` says how each is written, and fills it in.
+/// `Setting.all` defines their forms, and reads them into a profile.
 struct Profile {
     /// The profile's name in the configuration; `nil` if the run has none.
     var name: String?
-    /// The configuration that it is from, absolute; `nil` if there is none.
+    /// The absolute path of its configuration; `nil` if there is none.
     var file: String?
     var stores: FilePath
     /// The remote folder: an absolute path, a path relative to the working directory, or `rclone:REMOTE:PATH`.
     var remote: String
-    /// The configuration's values of both, if a flag or the environment says something else.
+    /// The configuration's values of both, if a flag or the environment overrides them.
     var configuredStores: FilePath?
     var configuredRemote: String?
     var compression: Compression = .default
     var lockWait: Duration = .zero
-    /// Where archives are made and fetched to that belong elsewhere; `nil` for the cache.
+    /// The local directory in which archives for a remote folder are created and fetched; `nil` for the cache.
     var staging: FilePath?
-    /// Whether an archive is made on this machine before it is uploaded.
+    /// Whether an archive is completed on this machine before its upload.
     var spools = true
-    /// How long to try to reach a remote, and how long it may say nothing; zero is for ever.
+    /// The time limits for connecting to a remote, and for its silence; zero for none.
     var remoteConnectTimeout: Duration = .seconds(10)
     var remoteIdleTimeout: Duration = .seconds(60)
 
     var keys = KeySettings()
+    /// The name of the machine and the stores directory; `nil` for host and path.
+    var originName: String?
     var tags: [String] = []
-    /// What is left out of backups, beside what always is.
+    /// The exclusions from backups, in addition to the standard ones.
     var exclusions = Exclusions.none
+    var followsLinks = false
+    /// The columns with names of the stores' files.
+    var externalFiles: [ExternalFiles] = []
     var skipsIfUnchanged = false
-    /// Whether backups hold only what is different from earlier ones.
+    /// Whether backups contain only the differences from earlier ones.
     var isIncremental = false
-    /// How long increments are built on a whole backup.
+    /// The time for which increments are built on a full backup.
     var fullEvery: Duration = .seconds(7 * 86_400)
-    /// Whether a backup waits on this machine if the remote folder cannot be reached.
+    /// Whether a backup waits on this machine if the remote folder is unreachable.
     var queues = false
     var queueLimit = Outbox.Limit()
-    /// Whether SQLite checks all of every store that is backed up.
+    /// Whether SQLite fully checks every store that is backed up.
     var checksStores = false
-    /// Whether a backup prunes once it is verified.
+    /// Whether a backup prunes after it was verified.
     var prunes = false
     var retention = RetentionPolicy()
-    /// How long safety backups are kept.
+    /// The time for which safety backups are kept.
     var keepSafety: Duration = .seconds(7 * 86_400)
-    /// How long removed backups stay in the trash.
+    /// The time for which removed backups stay in the trash.
     var keepTrash: Duration = .seconds(7 * 86_400)
 
     var check = CheckSettings()
@@ -56,16 +63,16 @@ struct Profile {
     var sync = SyncSettings()
     private var hooks: [Run.Command: Hooks] = [:]
 
-    /// The monitor's address, which hears of the beginning and the end of runs.
+    /// The monitor's address, which is notified of the start and the end of runs.
     var pingURL: URL?
     var pingTimeout: Duration = .seconds(10)
     var metricsFile: FilePath?
-    /// How old the newest backup may be.
+    /// The maximum age of the newest backup.
     var maxAge: Duration?
-    /// When `schedule install` has backups made.
+    /// The schedule on which `schedule install` runs backups.
     var schedule: Schedule?
 
-    /// The origin of each setting that was made, by its key.
+    /// The origins of explicit settings, by key.
     var origins: [String: Origin] = [:]
 
     init(name: String? = nil, file: String? = nil) {
@@ -75,7 +82,7 @@ struct Profile {
         remote = ProcessEnvironment.data + "/grocerydude/Apps/Grocery Dude"
     }
 
-    /// The user's commands that run around one of ours.
+    /// The user's commands that run around one of this program's commands.
     subscript(hooksFor command: Run.Command) -> Hooks {
         get { hooks[command] ?? Hooks() }
         set { hooks[command] = newValue }
@@ -87,8 +94,43 @@ struct Profile {
     }
 }
 
+extension Profile {
+    /// Refuses commands and files that other users may change, since those users could run commands as this user, or
+    /// read backups.
+    ///
+    /// - Throws: `ConfigurationError.exposed` with the name of the setting.
+    func refuseExposed() throws {
+        for setting in Setting.all
+        where setting.key.hasPrefix("hooks.") || setting.key == "password_command" {
+            for line in setting.show(self).lines {
+                let exposure = Exposure(ofProgramsIn: line, home: ProcessEnvironment.home)
+                try refuse("the command of '\(setting.key)'", exposure)
+            }
+        }
+        for (key, paths) in keys.files {
+            // The default file may be missing, and has no effect then.
+            for path in paths where (try? FileInfo.ifPresent(path)) != nil {
+                try refuse("the file of '\(key)'", Exposure(of: path))
+            }
+        }
+        if let map = sync.map { try refuse("the file of 'sync.map'", Exposure(of: map)) }
+        let addresses = [remote, sync.container].compactMap(\.self)
+        if addresses.contains(where: { $0.hasPrefix(RcloneFolder.scheme) }) {
+            // rclone's configuration contains commands too.
+            let path =
+                ProcessEnvironment.value("RCLONE_CONFIG")
+                ?? ProcessEnvironment.configuration + "/rclone/rclone.conf"
+            try refuse("rclone's configuration", Exposure(of: FilePath(path)))
+        }
+    }
+
+    private func refuse(_ what: String, _ exposure: Exposure?) throws {
+        if let exposure { throw ConfigurationError.exposed(what, exposure) }
+    }
+}
+
 extension Hooks {
-    /// The commands that run at a moment.
+    /// The commands for a moment of a run.
     subscript(at moment: Moment) -> [String] {
         get { commands[moment] ?? [] }
         set { commands[moment] = newValue }
@@ -97,22 +139,42 @@ extension Hooks {
 
 /// The settings of a check.
 struct CheckSettings: Equatable {
-    /// When `schedule install` has them checked.
+    /// The schedule on which `schedule install` runs checks.
     var schedule: Schedule?
-    /// Whether all backups are checked, and not only the newest.
+    /// Whether to check all backups instead of the newest.
     var all = false
     /// Whether a check rehearses a restore.
     var restores = false
-    /// The part to read in one check, as in restic: `10%` or `1/7`; or the one whose turn it is: `next/7`.
+    /// The part to read in one check, as in restic: `10%` or `1/7`; or with `next/7` the part whose turn it is.
     var readDataSubset: SubsetChoice?
 }
 
 /// The settings of a restore.
 struct RestoreSettings: Equatable {
-    /// How stores are checked before they take their place.
+    /// The level at which stores are checked before they replace the present ones.
     var level: CheckLevel = .quick
     var makesSafetyBackup = true
-    /// How long each may take is said with the hooks of a restore.
+    /// The commands of a restore; their time limit is a setting of its hooks.
     var commands = ApplicationCommands()
     var announcement = RestoreAnnouncement()
+}
+
+/// The settings of sync.
+struct SyncSettings {
+    /// The folder that devices share, as a remote folder's address; `nil` for each store's own one.
+    var container: String?
+    /// The group's name; `nil` for one derived from the store's.
+    var group: String?
+    /// The file with the group's map.
+    var map: FilePath?
+    /// Whether to write a store while an application has it open; `nil` for yes except for Core Data's.
+    var writesWhileOpen: Bool?
+    /// The schedule on which `schedule install` exchanges stores.
+    var schedule: Schedule?
+    /// The maximum age of the last exchange.
+    var maxAge: Duration?
+    /// Whether stores are exchanged at all.
+    var isEnabled = true
+    /// The commands of sync; their time limit is a setting of its hooks.
+    var commands = ImportCommands()
 }

@@ -1,7 +1,9 @@
 internal import SystemPackage
 
 extension Setting {
-    /// The settings of encryption; the password itself is none, since settings are shown.
+    /// The settings of encryption.
+    ///
+    /// The password itself is no setting, since settings can be printed.
     static var keys: [Setting] {
         [
             Setting(
@@ -17,6 +19,20 @@ extension Setting {
                 \.keys.identities,
                 show: { .list($0.map(\.string)) },
                 read: { try $0.paths() }
+            ),
+            Setting(
+                "signing_key",
+                environment: "SIGNING_KEY",
+                \.keys.signingKey,
+                show: { $0.map(ShownValue.text) ?? .none },
+                read: { try $0.signingKey() }
+            ),
+            Setting(
+                "origin",
+                environment: "ORIGIN",
+                \.originName,
+                show: { $0.map(ShownValue.text) ?? .none },
+                read: { try $0.text("a name") { $0.isEmpty ? nil : $0 } }
             ),
             Setting(
                 "password_file",

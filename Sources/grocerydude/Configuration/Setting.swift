@@ -7,15 +7,15 @@ internal import Remotes
 internal import Stores
 internal import SystemPackage
 
-/// One setting: how it is written, and its place in a profile.
+/// A setting: its form, and its place in a profile.
 struct Setting {
-    /// As it is written in the configuration, with the sections that it is in: `retention.keep_daily`.
+    /// The key in the configuration, with its sections: `retention.keep_daily`.
     let key: String
-    /// The variable of the environment, if there is one.
+    /// The environment variable, if there is one.
     var environment: String?
-    /// Reads it into a profile; throws `WrongValue`.
+    /// A closure that reads a value into a profile; throws `WrongValue`.
     let read: (WrittenValue, inout Profile) throws -> Void
-    /// The value that a profile has for it.
+    /// A closure that returns a profile's value.
     let show: (Profile) -> ShownValue
 
     init<Value>(
@@ -31,7 +31,7 @@ struct Setting {
         self.show = { show($0[keyPath: path]) }
     }
 
-    /// All settings, in the order in which they are shown.
+    /// All settings, in the order of printing.
     static var all: [Setting] {
         places + backups + keys + retention + checks + sync + hooks + reports
     }
@@ -41,7 +41,13 @@ struct Setting {
             Setting("stores", environment: "STORES", \.stores, show: { .text($0.string) }) {
                 FilePath(try $0.path("a path"))
             },
-            Setting("remote", environment: "REMOTE", \.remote, show: ShownValue.text, read: folder),
+            Setting(
+                "remote",
+                environment: "REMOTE",
+                \.remote,
+                show: ShownValue.address,
+                read: folder
+            ),
             duration("lock_wait", environment: "LOCK_WAIT", \.lockWait),
             Setting(
                 "staging",
@@ -71,6 +77,16 @@ struct Setting {
                 try $0.patterns()
             },
             boolean("exclude_caches", \.exclusions.excludesCaches),
+            boolean("follow_links", \.followsLinks),
+            Setting("external_files", \.externalFiles, show: { .list($0.map(\.text)) }) { value in
+                let wanted = "'TABLE.COLUMN of STORE in DIRECTORY', or a list of such"
+                return try value.texts(wanted).map { text in
+                    guard let files = ExternalFiles(text) else {
+                        throw WrongValue(wanted: wanted, not: .text(text))
+                    }
+                    return files
+                }
+            },
             boolean("skip_if_unchanged", \.skipsIfUnchanged),
             boolean("incremental", \.isIncremental),
             Setting("full_every", \.fullEvery, show: ShownValue.duration) {
@@ -106,7 +122,7 @@ struct Setting {
                 read: { try $0.count(from: -1) }
             )
         }
-        // restic has no --keep-within-last: of all backups in a span, that is --keep-within.
+        // restic has no --keep-within-last; --keep-within keeps all backups of a time span.
         let spans = RetentionPolicy.Period.allCases.filter { $0 != .last }.map { period in
             span("retention.keep_within_\(period.rawValue)", \.retention.withinPeriods[period])
         }
@@ -166,7 +182,7 @@ struct Setting {
                 "sync.container",
                 environment: "CONTAINER",
                 \.sync.container,
-                show: { $0.map(ShownValue.text) ?? .none },
+                show: { $0.map(ShownValue.address) ?? .none },
                 read: folder
             ),
             text(
@@ -238,7 +254,7 @@ struct Setting {
     }
 }
 
-// The kinds that several settings have.
+// The kinds of value that several settings share.
 extension Setting {
     /// Reads the address of a remote folder.
     private static func folder(_ value: WrittenValue) throws -> String {

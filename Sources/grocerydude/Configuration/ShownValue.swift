@@ -1,10 +1,12 @@
-/// A value in force, to be shown.
+internal import Remotes
+
+/// A value in force, for printing.
 enum ShownValue: Encodable, Equatable {
     case text(String)
     case number(Int)
     case boolean(Bool)
     case list([String])
-    /// It is not set.
+    /// The value of an unset setting.
     case none
 
     static func duration(_ duration: Duration) -> ShownValue {
@@ -13,6 +15,9 @@ enum ShownValue: Encodable, Equatable {
         where seconds != 0 && seconds % size == 0 { return .text("\(seconds / size)\(unit)") }
         return .text("\(seconds)s")
     }
+
+    /// Returns an address without its secrets.
+    static func address(_ address: String) -> ShownValue { .text(RcloneFolder.shown(address)) }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -25,7 +30,7 @@ enum ShownValue: Encodable, Equatable {
         }
     }
 
-    /// As a person reads it; a list has a line for each item.
+    /// The value as lines for people, one for each item of a list.
     var lines: [String] {
         switch self {
         case .text(let text): [text]

@@ -1,14 +1,14 @@
 internal import Files
 internal import Foundation
 
-/// A value as it is written, before a setting has read it.
+/// A value as written, before a setting parses it.
 struct WrittenValue {
     indirect enum Form {
-        /// Text; flags and the environment give nothing else.
+        /// A text; flags and the environment yield only this form.
         case text(String)
-        /// A number to YAML, as it is written.
+        /// A number in YAML, as written.
         case number(String)
-        /// True or false to YAML, as it is written.
+        /// A boolean in YAML, as written.
         case boolean(String)
         case nothing
         case list([Form])
@@ -18,17 +18,17 @@ struct WrittenValue {
     var form: Form
     var origin: Origin
 
-    /// The directory that relative paths in a file begin at; `nil` for the working directory.
+    /// The directory for relative paths in a file; `nil` for the working directory.
     var base: String?
 
-    /// Returns text from the command line or the environment.
+    /// Creates a value from the command line or the environment.
     static func said(_ text: String, by origin: Origin) -> WrittenValue {
         WrittenValue(form: .text(text), origin: origin)
     }
 }
 
 extension WrittenValue.Form {
-    /// The form as a message names it.
+    /// The form's name in messages.
     var name: String {
         switch self {
         case .text(let text): "'\(text)'"
@@ -40,7 +40,9 @@ extension WrittenValue.Form {
         }
     }
 
-    /// Returns text, and nothing that only looks like it: a path or a command `yes` is a mistake.
+    /// Returns a text.
+    ///
+    /// Values that only look like text are refused: a path or a command `yes` is a mistake.
     fileprivate func text(_ wanted: String) throws -> String {
         switch self {
         case .text(let text) where !text.isEmpty: return text
@@ -50,7 +52,7 @@ extension WrittenValue.Form {
         }
     }
 
-    /// Returns text or a number, if a number is as good.
+    /// Returns a text or a number, for settings that accept both.
     fileprivate func word(_ wanted: String) throws -> String {
         switch self {
         case .text(let text), .number(let text), .boolean(let text): return text
@@ -60,7 +62,7 @@ extension WrittenValue.Form {
 }
 
 extension WrittenValue {
-    /// Returns one of some words.
+    /// Returns one of several words.
     func choice<Choice: CaseIterable & RawRepresentable<String>>(of: Choice.Type) throws -> Choice {
         let words = Choice.allCases.map(\.rawValue)
         let wanted = "one of \(words.joined(separator: ", "))"
@@ -78,7 +80,7 @@ extension WrittenValue {
         }
     }
 
-    /// Returns a length of time such as `60s`, `5m`, `26h` or `7d`; a number alone is seconds.
+    /// Returns a length of time such as `60s`, `5m`, `26h` or `7d`; a plain number is in seconds.
     func duration() throws -> Duration {
         let wanted = "a length of time such as 60s, 5m, 26h or 7d"
         guard let time = WaitTime(argument: try form.word(wanted)) else {
@@ -87,7 +89,7 @@ extension WrittenValue {
         return time.duration
     }
 
-    /// Returns a length of time that is no longer than another one.
+    /// Returns a length of time with an upper limit.
     func duration(to longest: Duration) throws -> Duration {
         let duration = try duration()
         guard duration <= longest else {
@@ -97,7 +99,7 @@ extension WrittenValue {
         return duration
     }
 
-    /// Returns a whole number of `lowest` at least.
+    /// Returns a whole number that is not below a limit.
     func count(from lowest: Int) throws -> Int {
         let wanted = "a whole number" + (lowest == 0 ? "" : " of \(lowest) or more")
         guard let count = Int(try form.word(wanted)), count >= lowest, count <= 1_000_000_000
@@ -105,7 +107,7 @@ extension WrittenValue {
         return count
     }
 
-    /// Returns text that a function can read.
+    /// Returns the value of a text that a closure can parse.
     func text<Value>(_ wanted: String, _ read: (String) -> Value?) throws -> Value {
         guard let value = read(try form.text(wanted)) else {
             throw WrongValue(wanted: wanted, not: form)
@@ -113,13 +115,13 @@ extension WrittenValue {
         return value
     }
 
-    /// Returns one text or a list of texts; none of them is empty.
+    /// Returns one text or a list of texts; empty texts are refused.
     func texts(_ wanted: String) throws -> [String] {
         guard case .list(let items) = form else { return [try form.text(wanted)] }
         return try items.map { try $0.text(wanted) }
     }
 
-    /// Returns one pattern of gitignore(5) or a list of them.
+    /// Returns one pattern of gitignore(5), or a list of them.
     func patterns() throws -> [PathPattern] {
         let wanted = "a pattern as in .gitignore, or a list of them"
         return try texts(wanted).map { text in
@@ -131,7 +133,9 @@ extension WrittenValue {
         }
     }
 
-    /// Returns a path, absolute if it is from the configuration, where '~/' is the home directory.
+    /// Returns a path.
+    ///
+    /// One from the configuration is made absolute, and '~/' in it is the home directory.
     func path(_ wanted: String = "a path") throws -> String {
         let text = try form.text(wanted)
         guard let base else { return text }
@@ -145,5 +149,42 @@ extension WrittenValue {
         }
         if text.hasPrefix("/") { return text }
         return base + "/" + (text.hasPrefix("./") ? String(text.dropFirst(2)) : text)
+    }
+}
+
+/// The place where a setting is made; each overrides the ones below it.
+enum Origin: Equatable, CustomStringConvertible {
+    /// The command line, with this option.
+    case flag(String)
+    /// The environment, with this variable.
+    case environment(String)
+    /// The configuration, at this line.
+    case file(String, line: Int)
+    /// The built-in default.
+    case `default`
+
+    var description: String {
+        switch self {
+        case .flag(let name): name
+        case .environment(let name): name
+        case .file(let path, let line): "\(path):\(line)"
+        case .default: "default"
+        }
+    }
+}
+
+/// An error for a value that a setting refuses, with the expected form and the value.
+struct WrongValue: Error {
+    var reason: String
+    var hint: String?
+
+    init(reason: String, hint: String? = nil) {
+        self.reason = reason
+        self.hint = hint
+    }
+
+    init(wanted: String, not form: WrittenValue.Form, hint: String? = nil) {
+        reason = "must be \(wanted), not \(form.name)"
+        self.hint = hint
     }
 }

@@ -1,42 +1,60 @@
 internal import Files
 
-/// Why a command cannot go on, or cannot answer.
+/// An error that keeps a command from continuing or answering.
 enum CommandError: ExplainedError {
-    /// Something is to be replaced or deleted, without a terminal to ask on.
+    /// Data has to be replaced or deleted, but there is no terminal for the question.
     case noTerminal
-    /// The work is done, and its answer could not be written to standard output.
+    /// The work is done, but its answer could not be written to standard output.
     case answerLost(FileError)
-    /// The system gives fewer threads than Swift needs to run; nothing was begun.
+    /// The system provides fewer threads than Swift needs; nothing was started.
     case tooFewThreads
-    /// No backup is named, without a terminal to choose one on.
+    /// A limit leaves less memory than these bytes; nothing was started.
+    case tooLittleMemory(Int64)
+    /// No backup is named, and there is no terminal to choose one.
     case noBackupNamed
-    /// A remote folder is linked, and another one is named.
+    /// Another remote folder is linked already.
     case alreadyLinked(profile: String?, to: String)
-    /// All profiles have one remote folder, and one of them is to be unlinked.
+    /// The remote folder to unlink belongs to all profiles.
     case linkedForAll(String, configuration: String)
-    /// Unlinked, two profiles with different stores would have the built-in folder.
-    case sharesDefault(String, with: String)
-    /// Something is to be linked, and nothing is named.
+    /// Nothing to link is named.
     case nothingToLink
-    /// A remote of rclone is named without the beginning that says so.
+    /// The text looks like a remote of rclone, but lacks its scheme.
     case meansRclone(String)
-    /// A file has the name that was taken for a store's and a table's.
+    /// The text was taken for a store and a table, but a file has that name.
     case meansFile(String)
-    /// A file that a person named is no map.
+    /// The named file is no map.
     case badMap(String, reason: String)
-    /// rclone asks questions, without a terminal to ask them on.
+    /// No backup and no trusted key is of this machine.
+    case noSigner(String)
+    /// Several keys have signed backups of this machine.
+    case severalSigners(String, [String])
+    /// The newest backup has no trusted signature, and nobody can be asked.
+    case notTrusted(String, reason: String, origin: String?)
+    /// Backups are encrypted, but the store is to take part in sync, which does not encrypt.
+    case syncIsPlain
+    /// rclone has to ask questions, but there is no terminal.
     case noTerminalForRclone(String)
+
+    var outcome: FailureOutcome {
+        switch self {
+        case .answerLost: .partial
+        case .tooFewThreads, .alreadyLinked, .badMap: .failed
+        case .noSigner: .notFound
+        case .notTrusted: .restoreFailed
+        default: .usage
+        }
+    }
 
     var description: String {
         switch self {
         case .noTerminal: "cannot ask for confirmation: no terminal"
         case .answerLost(let error): "the work is done, but the answer is lost: \(error)"
         case .tooFewThreads: "cannot begin: the system gives this user too few threads"
+        case .tooLittleMemory(let bytes):
+            "cannot begin: the limit on this program's memory leaves less than \(byteCount(bytes))"
         case .noBackupNamed: "no backup is named, and there is no terminal to choose one on"
         case .alreadyLinked(let profile, let address):
             "\(profile.map { "'\($0)' is " } ?? "")already linked to '\(address)'"
-        case .sharesDefault(let profile, let other):
-            "'\(profile)' was not unlinked: it would share the built-in folder with '\(other)'"
         case .linkedForAll(let address, let configuration):
             "'\(address)' is linked for all profiles, at the top of '\(configuration)'"
         case .nothingToLink: "nothing is named to link to"
@@ -44,6 +62,12 @@ enum CommandError: ExplainedError {
         case .meansFile(let name):
             "'\(name)' is no store with a table, but a file of that name is in the backup"
         case .badMap(let path, let reason): "'\(path)' is no map: \(reason)"
+        case .noSigner(let name): "no signed backup, and no trusted key, is of '\(name)'"
+        case .severalSigners(let name, let keys):
+            "several keys signed backups of '\(name)': \(keys.joined(separator: ", "))"
+        case .notTrusted(let backup, let reason, _): "'\(backup)' is the newest, but \(reason)"
+        case .syncIsPlain:
+            "backups are encrypted, but sync would write all rows of the store as they are into its container, and keep a copy of the store, 'before.sqlite', beside what it knows"
         case .noTerminalForRclone(let word):
             "cannot configure '\(word)': rclone asks questions, and there is no terminal"
         }
@@ -52,17 +76,24 @@ enum CommandError: ExplainedError {
     var hint: String? {
         switch self {
         case .noTerminal: "use '--yes' to go on without being asked"
-        case .answerLost(let error): Hint.after(error)
+        case .answerLost(let error): error.hint
         case .tooFewThreads: "raise the limit with 'ulimit -u', or that of the container or service"
+        case .tooLittleMemory:
+            "raise the limit with 'ulimit -v' or 'ulimit -d', or that of the service"
         case .noBackupNamed: "name one, or 'latest': grocerydude restore latest"
         case .alreadyLinked: "use '--replace' to link another folder; the backups there stay"
         case .linkedForAll: "give each profile a 'remote' of its own, or remove it there"
-        case .sharesDefault: "link it to another folder with 'grocerydude link DIR --replace'"
         case .nothingToLink:
             "name a directory, 'rclone:REMOTE:PATH', or one of rclone's providers such as dropbox"
         case .meansRclone(let text): "to mean a remote of rclone, write 'rclone:\(text)'"
         case .meansFile(let name): "to mean the file, write './\(name)'"
         case .badMap: #"a map is JSON, for example {"exclude": ["log"]}"#
+        case .noSigner: "'grocerydude list' and 'grocerydude trust list' show who there is"
+        case .severalSigners: "name one of the keys, after comparing it on that machine"
+        case .notTrusted(let backup, _, let origin):
+            origin.map { "to trust that machine, run '\(Advice.command("trust add", $0))'" }
+                ?? "name it to take it all the same: \(Advice.command("restore", backup))"
+        case .syncIsPlain: "use '--plain' if everybody who can read the container may read the rows"
         case .noTerminalForRclone:
             "run 'rclone config' on a terminal, then 'grocerydude link rclone:REMOTE:PATH'"
         }

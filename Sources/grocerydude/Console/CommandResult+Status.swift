@@ -3,7 +3,7 @@ internal import Files
 internal import Operations
 
 extension CommandResult {
-    /// The result of a command that ended with a status.
+    /// Creates the result of a command from its status.
     init(
         _ status: ExitStatus,
         of backup: Backup? = nil,
@@ -16,7 +16,7 @@ extension CommandResult {
         self.bytes = bytes
     }
 
-    /// The result of work that is done in part if it has problems.
+    /// Creates the result of work that is incomplete if it has problems.
     init(of backup: Backup? = nil, bytes: Int64? = nil, problems: [Problem]) {
         let message = problems.first.map {
             "\(counted(problems.count, "problem", "problems")): \($0)"
@@ -24,7 +24,7 @@ extension CommandResult {
         self.init(problems.isEmpty ? .done : .partial, of: backup, bytes: bytes, message: message)
     }
 
-    /// The result of a command after a person was asked and said no.
+    /// The result of a command whose question was answered with no.
     static var declined: CommandResult {
         var result = CommandResult(.failed)
         result.isDeclined = true

@@ -8,15 +8,15 @@ internal import SystemPackage
 /// The program's output: answers to standard output, everything else to standard error.
 final class Console: Sendable {
     private let options: OutputOptions
-    /// The profile whose run is spoken of, if there are several.
+    /// The profile of the run, if there are several.
     private let profile: String?
     private let progress: Mutex<ProgressBar?>
     private let statusLines: Mutex<StatusLines?>
     private let lostAnswer = Mutex<Errno?>(nil)
 
     /// - Parameters:
-    ///   - options: how to speak.
-    ///   - profile: the profile whose run it is, if there are several.
+    ///   - options: the options of the output.
+    ///   - profile: the profile of the run, if there are several.
     init(_ options: OutputOptions, profile: String? = nil) {
         self.options = options
         self.profile = profile
@@ -25,10 +25,10 @@ final class Console: Sendable {
         statusLines = Mutex(isShown && options.json ? StatusLines() : nil)
     }
 
-    /// Whether there is a terminal to ask on.
+    /// Whether there is a terminal for questions.
     var canAsk: Bool { isatty(0) == 1 && isatty(2) == 1 }
 
-    /// Writes an answer in the form that was asked for.
+    /// Writes an answer in the requested format.
     func answer(_ answer: some Answer) throws {
         if options.json {
             writeAnswer(try Self.json(answer) + "\n")
@@ -37,41 +37,41 @@ final class Console: Sendable {
         }
     }
 
-    /// Writes a line of the answer; names in it may come from anywhere, so it is made safe to print.
+    /// Writes a line of the answer in a printable form, since names in it may come from anywhere.
     func answer(_ line: String) {
         answer(lines: [line])
     }
 
-    /// Writes many lines of an answer at once.
+    /// Writes several lines of an answer at once.
     func answer(lines: [String]) {
         writeAnswer(lines.map { label + printable(bytes: $0.utf8) + "\n" }.joined())
     }
 
-    /// Writes a line about what was done, unless only errors are wanted.
+    /// Writes a line about completed work, unless only errors are wanted.
     ///
-    /// A dry run's line is an answer: someone asked for it.
+    /// The line of a dry run is a requested answer, and is always written.
     func done(_ line: String, isDryRun: Bool = false) {
         guard isDryRun || !options.quiet else { return }
         answer(line)
     }
 
-    /// Writes an answer as it stands: a text of our own, with its line ends.
+    /// Writes a text of this program, including its line breaks, without changes.
     func answer(text: String) {
         writeAnswer(text)
     }
 
-    /// Writes bytes of an answer as they stand: for a program, or safe already.
+    /// Writes bytes of an answer without changes: for a program, or if they are printable.
     ///
     /// - Parameters:
     ///   - bytes: the bytes.
-    ///   - isText: whether they are safe; if not, a terminal gets each line made safe.
+    ///   - isText: whether they are printable; if not, a terminal gets a printable form of each line.
     func answer(bytes: [UInt8], isText: Bool) {
         guard !isText, isatty(1) == 1 else { return writeAnswer(bytes) }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         writeAnswer(Array(lines.map { printable(bytes: $0) }.joined(separator: "\n").utf8))
     }
 
-    /// Writes a part of the answer, unless one was lost before: the rest would be taken for the whole.
+    /// Writes a part of the answer, unless an earlier part was lost: the rest would look like a complete answer.
     private func writeAnswer(_ text: String) { writeAnswer(Array(text.utf8)) }
 
     private func writeAnswer(_ bytes: [UInt8]) {
@@ -81,10 +81,10 @@ final class Console: Sendable {
         }
     }
 
-    /// Returns the exit code of a command, by what became of its answer.
+    /// Returns the exit code of a command, given the fate of its answer.
     func status(after status: ExitStatus) -> ExitStatus {
         guard status == .done, let errno = lostAnswer.withLock(\.self) else { return status }
-        // As the system would have ended it; whoever closed the pipe wants to hear no more.
+        // SIGPIPE would have ended the program; the closed pipe needs no message.
         if errno == .brokenPipe { return .signalled(SIGPIPE) }
         let lost = CommandError.answerLost(.failed(.write, "/dev/stdout", errno))
         error(lost)
@@ -97,7 +97,7 @@ final class Console: Sendable {
         withoutProgress { say(label + text) }
     }
 
-    /// Writes an error and its hint; in one line if only errors are wanted.
+    /// Writes an error with its hint, on one line if only errors are wanted.
     func error(_ error: any Error) {
         if options.json {
             let message = ErrorMessage(
@@ -109,7 +109,7 @@ final class Console: Sendable {
             let line = ((try? Self.json(message)) ?? "{}") + "\n"
             withoutProgress {
                 writeAll(line, to: 2)
-                // Of several runs, the answer has an object for each.
+                // With several runs, the answer contains an object for each.
                 if profile != nil { writeAll(line, to: 1) }
             }
             return
@@ -123,28 +123,28 @@ final class Console: Sendable {
         }
     }
 
-    /// Asks a question to be answered with yes; everything else is no.
+    /// Asks a question; returns `true` only for the answer yes.
     func ask(_ question: String) -> Bool {
         withoutProgress { writeAll("\(printable(bytes: question.utf8)) [y/N] ", to: 2) }
         let reply = nextLine()?.lowercased() ?? ""
         return reply == "y" || reply == "yes"
     }
 
-    /// Asks a question to be answered with text; `nil` if there is no answer.
+    /// Asks a question for a text; `nil` if there is no answer.
     func prompt(_ question: String, choices: [String]) -> String? {
         let lines = (choices + ["\(question) "]).map { printable(bytes: $0.utf8) }
         withoutProgress { writeAll(lines.joined(separator: "\n"), to: 2) }
         return nextLine()
     }
 
-    /// Returns the next line of standard input; `nil` at its end, or once a signal asks to stop.
+    /// Returns the next line of standard input; `nil` at its end, or if a signal asks to stop.
     ///
-    /// readLine() goes on waiting after a signal.
+    /// readLine() alone continues to wait after a signal.
     private func nextLine() -> String? {
         Interruption.waitForInput(on: 0) ? readLine() : nil
     }
 
-    /// Asks for a secret, which nobody sees while it is typed.
+    /// Asks for a secret without showing it while it is typed.
     ///
     /// - Returns: `nil` if there is no answer.
     /// - Throws: `CancellationError` if a signal asks to stop.
@@ -153,7 +153,7 @@ final class Console: Sendable {
         guard tcgetattr(0, &usual) == 0 else { return nil }
         var silent = usual
         silent.c_lflag &= ~tcflag_t(ECHO)
-        // Before the question: whoever answers at once is not to be shown, and not to be lost.
+        // The echo is disabled before the question, so that a fast answer is neither shown nor lost.
         tcsetattr(0, TCSAFLUSH, &silent)
         withoutProgress { writeAll("\(question) [not shown] ", to: 2) }
         defer {
@@ -165,10 +165,10 @@ final class Console: Sendable {
         return line.map { Array($0.utf8) }
     }
 
-    /// Whether answers take each other's place on a terminal.
+    /// Whether answers on the terminal replace each other.
     var redraws: Bool { isatty(1) == 1 && !options.json }
 
-    /// Whether nobody reads answers any more.
+    /// Whether the reader of the answers is gone.
     var isAnswerLost: Bool { lostAnswer.withLock { $0 != nil } }
 
     /// Shows an event of an operation.
@@ -189,7 +189,7 @@ final class Console: Sendable {
         case .problem(let problem):
             tell(
                 "problem",
-                [problem.description, Hint.after(problem)].compactMap(\.self).joined(
+                [problem.description, problem.hint].compactMap(\.self).joined(
                     separator: "; "
                 )
             )
@@ -197,8 +197,8 @@ final class Console: Sendable {
         case .waiting(let holder):
             tell("note", "waiting for \(holder?.description ?? "another run")")
         case .waitingForRemote(let address, let duration):
-            // A run that nobody watches says it only if it fails.
-            guard isatty(2) == 1 || options.json || options.verbose else { return }
+            // An unattended run reports it only if it fails.
+            guard isatty(2) == 1 || options.json || options.verbose > 0 else { return }
             tell("note", "waiting for '\(address)' for \(duration.components.seconds) s")
         }
     }
@@ -208,7 +208,7 @@ final class Console: Sendable {
         progress.withLock { $0?.clear() }
     }
 
-    /// Writes an event to standard error; problems are told even if it is to be quiet.
+    /// Writes an event to standard error; problems are written even in quiet mode.
     private func tell(_ type: String, _ text: String) {
         let isProblem = type == "problem" || type == "warning"
         guard isProblem || options.level >= .info else { return }
@@ -224,14 +224,14 @@ final class Console: Sendable {
         }
     }
 
-    /// Writes a line on progress for programs.
+    /// Writes a line about progress for programs.
     private func tell(_ line: StatusLines.Line?) {
         guard var line else { return }
         line.profile = profile
         if let text = try? Self.json(line) { writeAll(text + "\n", to: 2) }
     }
 
-    /// Writes a line to standard error, safe to print: SQLite's messages have names of a store in them.
+    /// Writes a printable line to standard error, since SQLite's messages contain names of a store.
     private func say(_ text: String) {
         writeAll("grocerydude: \(printable(bytes: text.utf8))\n", to: 2)
     }
@@ -245,12 +245,12 @@ final class Console: Sendable {
         }
     }
 
-    /// Returns an answer in JSON, in one line.
+    /// Returns an answer as one line of JSON.
     static func json(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        return String(decoding: try encoder.encode(value), as: UTF8.self).printableJSON
     }
 
     private struct ErrorMessage: Encodable {
@@ -262,15 +262,15 @@ final class Console: Sendable {
     }
 }
 
-/// Writes text to a descriptor, all of it.
+/// Writes a whole text to a descriptor.
 ///
-/// - Returns: why it could not be written; a lost message is not worth a failure.
+/// - Returns: the error if it could not be written; a lost message is no failure.
 @discardableResult
 func writeAll(_ text: String, to descriptor: Int32) -> Errno? {
     writeAll(Array(text.utf8), to: descriptor)
 }
 
-/// Writes bytes to a descriptor, all of them; see above.
+/// Writes all bytes to a descriptor; see above.
 @discardableResult
 private func writeAll(_ all: [UInt8], to descriptor: Int32) -> Errno? {
     var bytes = all[...]

@@ -2,24 +2,24 @@ internal import ArgumentParser
 internal import Files
 internal import Foundation
 
-/// A command whose errors are told, and whose exit code is set, in one place.
+/// A command whose errors and exit code are handled in one place.
 protocol ConsoleCommand: AsyncParsableCommand {
-    /// How the command speaks.
+    /// The options of its output.
     var output: OutputOptions { get }
 
     /// Does the command's work.
     ///
-    /// - Returns: the exit code, unless the answer gets lost.
+    /// - Returns: the exit code, unless the answer is lost.
     func run(on console: Console) async throws -> ExitStatus
 }
 
 extension ConsoleCommand {
-    /// Runs the command, prints the error that ends it, and exits with the code for it.
+    /// Runs the command, prints its error, and exits with the matching code.
     ///
-    /// - Throws: `ExitCode`, unless all is done.
+    /// - Throws: `ExitCode`, unless everything is done.
     func run() async throws {
         Interruption.install()
-        // A umask that takes rights from the owner would make archives that we cannot read again.
+        // A umask that restricts the owner would create archives that this program cannot read.
         _ = umask(umask(0o777) & 0o077)
         let console = Console(output)
         let status: ExitStatus

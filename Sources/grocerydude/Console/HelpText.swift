@@ -1,7 +1,7 @@
-/// Puts the example in a command's help behind the options; the parser has it before the usage.
+/// Moves the example in a command's help behind the options, since the parser puts it before the usage.
 ///
 /// - Parameter text: the parser's text.
-/// - Returns: the text; as it is, if it is no help.
+/// - Returns: the text; unchanged if it is no help.
 func helpText(_ text: String) -> String {
     guard let example = text.firstRange(of: "\n\nEXAMPLE\n"),
         let usage = text[example.upperBound...].firstRange(of: "\n\nUSAGE: ")

@@ -7,15 +7,15 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Notices signals that ask the program to stop.
+/// The handling of signals that ask the program to stop.
 ///
-/// The first one lets it clean up; a second one ends it at once, and the next run cleans up.
+/// After the first signal the program cleans up. A second one ends it at once, and the next run cleans up.
 enum Interruption {
     private static let received = Atomic<Int32>(0)
 
-    /// Begins to notice SIGINT, SIGTERM and SIGHUP.
+    /// Starts to handle SIGINT, SIGTERM and SIGHUP.
     ///
-    /// A closed pipe, and a limit on the size of files, show as errors of the write.
+    /// A closed pipe, and a limit on the size of files, appear as errors of the write.
     static func install() {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
@@ -31,12 +31,12 @@ enum Interruption {
         #else
         action.__sigaction_handler.sa_handler = handler
         #endif
-        // Without SA_RESTART, so that a question is not waited for any longer.
+        // Without SA_RESTART, a signal ends the wait for an answer.
         action.sa_flags = 0
         for number in [SIGINT, SIGTERM, SIGHUP] { install(&action, for: number) }
     }
 
-    /// Leaves a signal alone that whoever started us wanted ignored, as nohup(1) does.
+    /// Keeps a signal ignored if the parent process ignored it, as nohup(1) does.
     private static func install(_ action: inout sigaction, for number: Int32) {
         var previous = sigaction()
         sigaction(number, nil, &previous)
@@ -50,12 +50,12 @@ enum Interruption {
         }
     }
 
-    /// The signal that was received, or 0.
+    /// The number of the received signal, or 0.
     static var signalNumber: Int32 { received.load(ordering: .relaxed) }
 
-    /// Waits until a descriptor has input, or its end.
+    /// Waits until a descriptor has input, or is at its end.
     ///
-    /// - Returns: `false` once a signal asks to stop, which may have come to another thread.
+    /// - Returns: `false` if a signal asks to stop; it may have been delivered to another thread.
     static func waitForInput(on descriptor: Int32) -> Bool {
         var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&input, 1, 100) <= 0 {
@@ -64,7 +64,7 @@ enum Interruption {
         return true
     }
 
-    /// Throws once a signal was received.
+    /// Throws if a signal was received.
     static func check() throws {
         if signalNumber != 0 { throw CancellationError() }
     }

@@ -1,20 +1,61 @@
 internal import Files
+internal import SystemPackage
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
 internal import Foundation
 
-/// A command line that the parser does not accept.
+/// An error for a command line that the parser rejects.
 struct UsageError: ExplainedError {
     let description: String
     let hint: String?
+    var outcome: FailureOutcome { .usage }
+
+    init(_ description: String, hint: String) {
+        (self.description, self.hint) = (description, hint)
+    }
 
     /// - Parameters:
     ///   - message: the parser's reason.
-    ///   - fullMessage: the reason with the command's usage, and how to get its help.
+    ///   - fullMessage: the reason with the command's usage and a reference to its help.
     init(_ message: String, fullMessage: String) {
         let text = message.split(whereSeparator: \.isNewline)
             .map { $0.trimmingPrefix("Error: ") }.joined(separator: " ")
         description = text.prefix(1).lowercased() + text.dropFirst()
-        // Only here does the parser name the command.
+        // Only this text contains the command's name.
         let command = fullMessage.firstMatch(of: /See '([^']* --help)' for more information/)?.1
         hint = "run '\(command ?? "grocerydude --help")'"
+    }
+}
+
+extension UsageError {
+    /// An error for arguments or variables that are no UTF-8, since as text they would name other files.
+    static var ofBytes: UsageError? {
+        let count = Int(CommandLine.argc)
+        for index in 0..<count {
+            guard let argument = CommandLine.unsafeArgv[index] else { break }
+            if index > 0, !isText(argument) {
+                let name = printable(FilePath(platformString: argument))
+                return UsageError("the argument '\(name)' is not UTF-8", hint: rename)
+            }
+        }
+        if let name = ProcessEnvironment.unreadable {
+            return UsageError("the environment variable \(name) is not UTF-8", hint: rename)
+        }
+        guard let path = getcwd(nil, 0) else { return nil }
+        defer { free(path) }
+        if isText(path) { return nil }
+        let name = printable(FilePath(platformString: path))
+        return UsageError("the working directory '\(name)' is not UTF-8", hint: rename)
+    }
+
+    private static let rename = "give the file a name in UTF-8, or name the directory above it"
+
+    /// Returns whether bytes up to a NUL are UTF-8.
+    static func isText(_ bytes: UnsafePointer<CChar>) -> Bool {
+        String(validatingCString: bytes) != nil
     }
 }

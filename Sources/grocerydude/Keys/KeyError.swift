@@ -2,23 +2,36 @@ internal import Age
 internal import Files
 internal import SystemPackage
 
-/// Why there is no key.
+/// An error with a key or a password.
 enum KeyError: ExplainedError {
-    /// Backups are to be encrypted with a password, and nobody says it.
+    /// Backups are encrypted with a password, but there is none.
     case noPassword
-    /// A password was said twice, each time another.
+    /// The two entries of a password differ.
     case passwordsDiffer
-    /// A file or a command gives no password.
+    /// A file or a command returns no password.
     case emptyPassword(String)
     case passwordCommand(String, String)
-    /// A file of public keys has none.
+    /// A file of public keys contains none.
     case noRecipients(FilePath)
-    /// A file of secret keys cannot be understood.
+    /// A file of secret keys is invalid.
     case badFile(FilePath, AgeError)
-    /// A key is to be shown, and none is named.
+    /// No key to print is named.
     case noIdentity
-    /// A new key would be written over a file.
+    /// A secret signing key can be read by others.
+    case exposedKey(FilePath)
+    /// Others may change the file of trusted keys.
+    case exposedSigners(Exposure)
+    /// The signing key cannot be replaced, because the configuration names it.
+    case namedSigningKey
+    /// A new key would overwrite a file.
     case exists(FilePath)
+
+    var outcome: FailureOutcome {
+        switch self {
+        case .exists, .noRecipients: .failed
+        default: .password
+        }
+    }
 
     var description: String {
         switch self {
@@ -30,6 +43,10 @@ enum KeyError: ExplainedError {
         case .noRecipients(let path): "there is no public key in '\(printable(path))'"
         case .badFile(let path, let error): "'\(printable(path))': \(error)"
         case .noIdentity: "there is no secret key"
+        case .exposedKey(let path): "the signing key '\(printable(path))' can be read by others"
+        case .exposedSigners(let exposure):
+            "the trusted keys could be anybody's: \(exposure.description)"
+        case .namedSigningKey: "the key that signs is the one that 'signing_key' names"
         case .exists(let path): "there is a file '\(printable(path))', which may be a key"
         }
     }
@@ -39,7 +56,12 @@ enum KeyError: ExplainedError {
         case .noPassword:
             "set GROCERYDUDE_PASSWORD, 'password_command' or 'password_file', or run on a terminal"
         case .noIdentity: "name its file with '--identity', or make one: grocerydude key generate"
+        case .exists(KeyRing.signingKeyPath):
+            "to have another take its place, run 'grocerydude key rotate --signing'"
         case .exists: "name another file with '--output'; without the old key, its backups are lost"
+        case .exposedKey(let path): "chmod 600 \(shellWord(path))"
+        case .exposedSigners(let exposure): "chmod go-w \(shellWord(exposure.path))"
+        case .namedSigningKey: "have 'signing_key' name another, and trust the old one"
         case .badFile(_, let error): error.hint
         case .passwordsDiffer, .emptyPassword, .passwordCommand, .noRecipients: nil
         }

@@ -3,39 +3,47 @@ internal import Backups
 internal import Files
 internal import Foundation
 internal import Operations
+internal import Synchronization
 internal import SystemPackage
 
-/// Reads the keys that the settings and the environment name, and asks for a password if need be.
+/// A reader of the keys from the settings and the environment, which asks for a password if necessary.
 struct KeyRing: Sendable {
-    /// Bytes of a file with keys or a password at most.
-    private static let limit: Int64 = 1 << 20
+    /// The maximum size in bytes of a file with keys or a password.
+    static let limit: Int64 = 1 << 20
     /// The variable with the password itself.
     static let passwordVariable = "GROCERYDUDE_PASSWORD"
 
-    private let settings: KeySettings
-    private let console: Console
+    let settings: KeySettings
+    let console: Console
+    private let agreed = Agreed()
+
+    /// The most memory that the user has allowed for a password.
+    private final class Agreed: Sendable {
+        let memory = Mutex<Int64>(0)
+    }
 
     init(_ settings: KeySettings, _ console: Console) {
         self.settings = settings
         self.console = console
     }
 
-    /// The file of secret keys that is read if none is named.
+    /// The file of secret keys that is used if none is named.
     static var usualPath: FilePath {
         FilePath(ProcessEnvironment.configuration + "/grocerydude/identity.txt")
     }
 
-    /// The keys of a run.
-    var keys: BackupKeys {
+    /// Returns the keys of a run that begins now.
+    func keys(at now: Date) -> BackupKeys {
         BackupKeys(
             encrypts: !settings.recipients.isEmpty,
             recipients: recipients,
             identities: identities,
-            passphrase: passphrase
+            passphrase: passphrase,
+            signers: signers(at: now)
         )
     }
 
-    /// Reads those who may read new backups; none for whoever knows the password.
+    /// Reads the recipients of new backups; returns none if a password encrypts them.
     @Sendable
     func recipients() throws -> [Recipient] {
         let isOfPassword = settings.recipients.contains(KeySettings.passwordWord)
@@ -59,13 +67,7 @@ struct KeyRing: Sendable {
         var paths = settings.identities
         if paths.isEmpty, try FileInfo.ifPresent(Self.usualPath) != nil { paths = [Self.usualPath] }
         return try paths.flatMap { path in
-            if let mode = try FileInfo.ifPresent(path)?.mode, mode & 0o077 != 0 {
-                console.show(
-                    .warning(
-                        "the secret key '\(printable(path))' can be read by others: chmod 600 '\(printable(path))'"
-                    )
-                )
-            }
+            warnIfReadable("the secret key", path)
             do {
                 let bytes = try File.contents(of: path, limit: Self.limit)
                 return try IdentityFile.identities(in: bytes, path: path) {
@@ -77,27 +79,28 @@ struct KeyRing: Sendable {
         }
     }
 
-    /// Looks for a password: in the environment, a file, a command's output; then asks on a terminal.
+    /// Returns the password from the environment, a file or a command's output, or asks for it on a terminal.
     @Sendable
     func passphrase(isNew: Bool) throws -> Passphrase? {
         if let text = ProcessEnvironment.value(Self.passwordVariable) {
-            return Passphrase(Array(text.utf8))
+            return made(Array(text.utf8))
         }
         if let path = settings.passwordFile {
+            warnIfReadable("the password in", path)
             let bytes = try File.contents(of: path, limit: Self.limit)
-            guard let passphrase = Self.firstLine(bytes) else {
+            guard let passphrase = firstLine(bytes) else {
                 throw KeyError.emptyPassword("'\(printable(path))'")
             }
             return passphrase
         }
         if let command = settings.passwordCommand {
-            guard let passphrase = Self.firstLine(try Self.output(of: command)) else {
+            guard let passphrase = firstLine(try Self.output(of: command)) else {
                 throw KeyError.emptyPassword("'\(command)'")
             }
             return passphrase
         }
         guard console.canAsk else { return isNew ? try missing() : nil }
-        guard let passphrase = try console.secret("Password").flatMap({ Passphrase($0) }) else {
+        guard let passphrase = try console.secret("Password").flatMap({ made($0) }) else {
             return isNew ? try missing() : nil
         }
         if isNew {
@@ -108,13 +111,39 @@ struct KeyRing: Sendable {
         return passphrase
     }
 
+    private func warnIfReadable(_ what: String, _ path: FilePath) {
+        guard let info = try? FileInfo(of: path.resolved()), info.kind == .file,
+            info.mode & 0o077 != 0
+        else { return }
+        let name = printable(path)
+        console.show(
+            .warning("\(what) '\(name)' can be read by others: chmod 600 \(shellWord(path))")
+        )
+    }
+
     private func missing() throws -> Passphrase? { throw KeyError.noPassword }
 
-    /// Returns what is before the first line break.
-    private static func firstLine(_ bytes: [UInt8]) -> Passphrase? {
+    /// Returns the text before the first line break as a passphrase.
+    private func firstLine(_ bytes: [UInt8]) -> Passphrase? {
         var line = bytes.prefix { $0 != UInt8(ascii: "\n") }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
-        return Passphrase(line)
+        return made(line)
+    }
+
+    /// Creates a passphrase that asks the user before a file takes more than the usual work.
+    private func made(_ secret: some Collection<UInt8>) -> Passphrase? {
+        Passphrase(secret) { [console, agreed] path, memory in
+            try agreed.memory.withLock { agreed in
+                if agreed >= memory { return true }
+                guard console.canAsk else { return false }
+                let isAgreed = console.ask(
+                    "'\(printable(path))' asks for \(byteCount(memory)) of memory, and as much work, before its password can be tried. Go on?"
+                )
+                try Interruption.check()
+                if isAgreed { agreed = memory }
+                return isAgreed
+            }
+        }
     }
 
     private static func output(of command: String) throws -> [UInt8] {
@@ -130,7 +159,7 @@ struct KeyRing: Sendable {
         }
         defer { if process.isRunning { process.terminate() } }
         let output = try readToEnd(pipe.fileHandleForReading)
-        // It may have closed its output, and go on.
+        // The command may have closed its output and still run.
         while process.isRunning {
             try Interruption.check()
             Thread.sleep(forTimeInterval: 0.001)
@@ -141,9 +170,9 @@ struct KeyRing: Sendable {
         return output
     }
 
-    /// Reads until nobody writes any more.
+    /// Reads until the writing end is closed.
     ///
-    /// - Throws: `CancellationError` once a signal asks to stop.
+    /// - Throws: `CancellationError` if a signal asks to stop.
     private static func readToEnd(_ handle: FileHandle) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while true {

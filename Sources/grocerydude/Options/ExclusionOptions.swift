@@ -3,7 +3,7 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// What is left out of a backup.
+/// The options for paths to exclude, and to include again.
 struct ExclusionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -26,17 +26,24 @@ struct ExclusionOptions: ParsableArguments {
     @Flag(help: "Leave out directories that a CACHEDIR.TAG calls caches.")
     var excludeCaches = false
 
+    @Flag(help: "Save a store to which a link leads that is outside, in the place of the link.")
+    var followLinks = false
+
     var flags: [FlagValue?] {
-        [FlagValue("--exclude-caches", "exclude_caches", excludeCaches ? "true" : nil)]
+        [
+            FlagValue("--exclude-caches", "exclude_caches", excludeCaches ? "true" : nil),
+            FlagValue("--follow-links", "follow_links", followLinks ? "true" : nil),
+        ]
     }
 
-    /// Bytes of a file with patterns at most: a longer one is hardly meant.
+    /// The maximum size in bytes of a file with patterns; a longer file is a mistake.
     private static let fileLimit: Int64 = 1 << 20
 
-    /// Returns all that is left out: what always is, then the profile's, the files' and the flags' patterns,
-    /// of which the last one that means a path decides.
+    /// Returns all exclusions: the standard ones, then the profile's, the files' and the flags' patterns.
     ///
-    /// - Throws: `UsageError` naming a bad pattern, or a file that cannot be read.
+    /// The last matching pattern wins.
+    ///
+    /// - Throws: `UsageError` with the bad pattern, or with the file that cannot be read.
     func read(_ profile: Profile) throws -> Exclusions {
         var exclusions = profile.exclusions
         do {

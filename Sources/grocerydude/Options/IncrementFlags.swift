@@ -3,7 +3,7 @@ internal import Files
 internal import Operations
 internal import SystemPackage
 
-/// How a backup may be built on others.
+/// The options for increments.
 struct IncrementFlags: ParsableArguments {
     @Flag(help: "Save only what is different from an earlier backup, if that is there.")
     var incremental = false
@@ -24,7 +24,7 @@ struct IncrementFlags: ParsableArguments {
         [FlagValue("--incremental", "incremental", incremental ? "true" : nil)]
     }
 
-    /// Returns the choices; `nil` if each backup is to be whole, and to stand alone.
+    /// Returns the options; `nil` if all backups are full and independent.
     func options(_ invocation: Invocation) -> IncrementOptions? {
         guard invocation.profile.isIncremental else { return nil }
         let place = "\(printable(invocation.stores))\n\(invocation.address)"

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// What opens encrypted backups.
+/// The options for keys that open encrypted backups.
 struct KeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -34,7 +34,7 @@ struct KeyOptions: ParsableArguments {
     }
 }
 
-/// Those who may read what is encrypted.
+/// The option for the recipients of encrypted backups.
 struct RecipientOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -47,7 +47,7 @@ struct RecipientOptions: ParsableArguments {
     var flags: [FlagValue?] { [FlagValue("--recipient", "recipients", lines(recipient))] }
 }
 
-/// Returns the values of an option that was repeated, one a line; `nil` for none.
+/// Returns the values of a repeated option, one per line; `nil` for none.
 private func lines(_ values: [String]) -> String? {
     values.isEmpty ? nil : values.joined(separator: "\n")
 }

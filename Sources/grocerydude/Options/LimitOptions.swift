@@ -1,7 +1,7 @@
 internal import Backups
 internal import ArgumentParser
 
-/// How much an archive without a manifest may unpack to.
+/// The options that limit the unpacking of an archive without a manifest.
 struct LimitOptions: ParsableArguments {
     private static let usual = RestoreLimits()
 

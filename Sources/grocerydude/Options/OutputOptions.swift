@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The form and the amount of output.
+/// The options for the format and the amount of output.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Answer in JSON.")
     var json = false
@@ -8,20 +8,16 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print only answers that were asked for; errors in one line.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Tell each step.")
-    var verbose = false
-
-    @Option(
-        help:
-            "How much to tell: \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))."
-    )
-    var logLevel: LogLevel?
+    @Flag(name: .shortAndLong, help: "Report each step; twice, each file that is written too.")
+    var verbose: Int
 
     @Flag(help: "Show no progress bar.")
     var noProgress = false
 
-    /// How much to tell.
-    var level: LogLevel { logLevel ?? (quiet ? .warning : verbose ? .verbose : .info) }
+    /// The detail of the reports.
+    var level: LogLevel {
+        quiet ? .warning : verbose > 1 ? .debug : verbose > 0 ? .verbose : .info
+    }
 
     /// Returns the options for an error about a command line that could not be parsed.
     static func said(in arguments: [String]) -> OutputOptions {
@@ -35,19 +31,18 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// How much a command tells on standard error.
-enum LogLevel: String, CaseIterable, Comparable, ExpressibleByArgument {
+/// The detail of a command's reports on standard error.
+enum LogLevel: Int, Comparable {
     /// Warnings and errors.
     case warning
-    /// Everything that is worth knowing.
+    /// All important events.
     case info
-    /// Each step: directories that are made, renamed and removed.
+    /// Each step too: directories that are created, renamed and removed.
     case verbose
-    /// Files that are written and flushed, too.
+    /// Written and synced files too.
     case debug
 
     static func < (left: LogLevel, right: LogLevel) -> Bool {
-        let ranks = [left, right].map { allCases.firstIndex(of: $0) ?? 0 }
-        return ranks[0] < ranks[1]
+        left.rawValue < right.rawValue
     }
 }

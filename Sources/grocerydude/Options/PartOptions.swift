@@ -3,7 +3,7 @@ public import Stores
 
 extension RowReturn.Conflict: ExpressibleByArgument {}
 
-/// Which part of a backup comes back: files and directories, or rows into a live store.
+/// The options for the part of a backup to restore: files and directories, or rows of a live store.
 struct PartOptions: ParsableArguments {
     @Option(
         parsing: .upToNextOption,
@@ -42,13 +42,13 @@ struct PartOptions: ParsableArguments {
     )
     var onConflict: RowReturn.Conflict?
 
-    /// Whether rows are meant, and not files.
+    /// Whether rows are restored, and not files.
     var isOfRows: Bool { rows != nil || !tables.isEmpty }
 
-    /// The files and directories that are meant; none for all.
+    /// The files and directories to restore; none for all.
     var paths: [String] { isOfRows ? [] : only }
 
-    /// What was named and is a table in a store; `./a:b` is a file with such a name.
+    /// The given names that mean a table in a store; `./a:b` is a file with such a name.
     private var tables: [String] {
         only.filter { text in
             guard let colon = text.lastIndex(of: ":"), !text.hasPrefix("./") else { return false }
@@ -57,7 +57,7 @@ struct PartOptions: ParsableArguments {
         }
     }
 
-    /// What was named and is taken for a table in a store; `nil` if there is none.
+    /// The given name that is taken for a table in a store; `nil` if there is none.
     var table: String? { tables.first }
 
     /// The store, if it was named, and the table.

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Operations
 
-/// The backups to keep, in restic's words; a policy without an option is the profile's.
+/// The retention options, named as in restic; without any, the profile's policy applies.
 struct RetentionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Keep the last of all; -1 keeps all.", valueName: "n"))
     var keepLast: Int?
@@ -67,14 +67,16 @@ struct RetentionOptions: ParsableArguments {
         return policy
     }
 
-    /// Returns the operation that prunes by that policy, or without one perhaps empties the trash alone.
+    /// Returns the operation that prunes with that policy, or without one may only empty the trash.
     func prune(
         _ invocation: Invocation,
+        _ scope: PruneBackups.Scope,
         orTrashAlone mayEmptyTrashAlone: Bool = false
     ) throws -> PruneBackups {
         var options = PruneBackups.Options(policy: policy(invocation), now: invocation.now)
         options.keepsSafety = invocation.profile.keepSafety
         options.keepsTrash = invocation.profile.keepTrash
+        options.scope = scope
         options.mayEmptyTrashAlone = mayEmptyTrashAlone
         options.mayRemoveAll = unsafeAllowRemoveAll
         return try PruneBackups(

@@ -13,10 +13,10 @@ struct ScheduleOptions: ParsableArguments {
     )
     var kind: ScheduleKind?
 
-    /// The kinds to look at: the one that is named, or all.
+    /// The kinds to inspect: the named one, or all.
     var kinds: [ScheduleKind] { kind.map { [$0] } ?? ScheduleKind.allCases }
 
-    /// Returns the profile that the options name.
+    /// Returns the profile named by the options.
     func profile(_ flags: [FlagValue?] = []) throws -> Profile {
         try Configuration(configuration).profile(flags)
     }

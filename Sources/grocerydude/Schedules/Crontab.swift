@@ -1,9 +1,11 @@
-/// A user's table of cron (crontab(5)), of which only the blocks that are ours are changed.
+/// A user's cron table (crontab(5)), in which only this program's blocks are changed.
 ///
-/// It is lines of bytes, since other lines may hold anything. A job's block without an end is
+/// It consists of lines of bytes, since other lines may contain anything. A job's block without an end is
 /// `ScheduleError.brokenBlock`.
 struct Crontab: Equatable {
-    /// The last one follows the end of the last line, and is usually empty.
+    /// The lines.
+    ///
+    /// The last one follows the final line break, and is usually empty.
     private var lines: [ArraySlice<UInt8>]
 
     private static let begin = "# BEGIN "
@@ -15,7 +17,7 @@ struct Crontab: Equatable {
 
     var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
 
-    /// Returns a job's lines; throws `ScheduleError` if it cannot be written so.
+    /// Returns a job's lines; throws `ScheduleError` if cron cannot express the job.
     static func block(_ job: ScheduledJob) throws -> String {
         guard let times = job.schedule.cron else {
             throw ScheduleError.notForKind(job.schedule, .cron)
@@ -31,7 +33,7 @@ struct Crontab: Equatable {
             """
     }
 
-    /// Returns a word for sh(1), with what crontab(5) takes for the command's end escaped.
+    /// Returns a word for sh(1), with an escape for the character that ends a command in crontab(5).
     static func word(_ text: String) throws -> String {
         guard !text.contains(where: \.isNewline) else {
             throw ScheduleError.notWritable(text, .cron)
@@ -41,25 +43,25 @@ struct Crontab: Equatable {
         return word.replacing("%", with: "\\%")
     }
 
-    /// Returns the lines of a job in the table; `nil` if there are none.
+    /// Returns a job's lines in the table; `nil` if there are none.
     func block(named name: String) throws -> String? {
         try range(of: name).map { range in
             lines[range].map { String(decoding: $0, as: UTF8.self) + "\n" }.joined()
         }
     }
 
-    /// Takes a job out, and leaves all other lines as they are.
+    /// Removes a job, and leaves all other lines unchanged.
     mutating func remove(_ name: String) throws {
         while let range = try range(of: name) { lines.removeSubrange(range) }
     }
 
-    /// Puts a job in, in the place of the one that has its name.
+    /// Adds a job, or replaces the one with its name.
     mutating func add(_ block: String, named name: String) throws {
         let new = Array(block.utf8).split(separator: UInt8(ascii: "\n"))
         if let range = try range(of: name) {
             lines.replaceSubrange(range, with: new)
         } else {
-            // cron ignores a line without an end.
+            // cron ignores a line without a line break.
             if lines.last?.isEmpty != true { lines.append([]) }
             lines.insert(contentsOf: new, at: lines.count - 1)
         }
@@ -71,7 +73,7 @@ struct Crontab: Equatable {
         guard let start = lines.firstIndex(where: { $0.starts(with: beginning) }) else {
             return nil
         }
-        // If another block begins before this one ends, the lines between may not be ours.
+        // If another block begins before this one ends, the lines in between may be foreign.
         for index in lines.indices where index > start {
             if lines[index].elementsEqual(ending) { return start..<index + 1 }
             if lines[index].starts(with: Array(Self.begin.utf8)) { break }

@@ -1,50 +1,53 @@
+internal import ArgumentParser
+internal import Backups
 internal import Foundation
 
-/// A time to run something, in a form that systemd, cron and launchd can all express.
+/// The times of a job, in a form that systemd and cron can both express.
 ///
 /// ```
 /// hourly [:15]              daily [03:30[,15:30]]        weekly [sun[,wed] [04:00]]
 /// every 15m | every 6h      monthly [1[,15] [04:00]]
 /// oncalendar EXPRESSION     cron EXPRESSION              for one of them only
-/// continuous [1m]           a service that looks so often; not for cron
+/// continuous [1m]           a service that looks at this interval; not for cron
 /// ```
 ///
-/// Times are local. A step that divides neither an hour nor a day is refused: cron cannot do it.
+/// Times are local. A step that divides neither an hour nor a day is refused, since cron cannot express it. Expressions
+/// are refused if systemd or cron would reject them, or would never run them.
 struct Schedule: Equatable, Sendable, CustomStringConvertible {
     enum Rule: Equatable {
         case calendar(Days, [Time])
-        /// systemd's own form (systemd.time(7)).
+        /// An expression in systemd's own form (systemd.time(7)).
         case onCalendar(String)
         /// The five fields of crontab(5).
         case cron(String)
-        /// A service that always runs, and looks this often, as it is typed: `1m`.
+        /// A service that runs continuously, and looks at this interval, as typed: `1m`.
         case continuous(String)
     }
 
     enum Days: Equatable {
         case all
-        /// 0 is Sunday.
+        /// The days of the week; 0 is Sunday.
         case week([Int])
         case month([Int])
     }
 
-    /// Hours, all of them if none is named, and the minutes of each.
+    /// The hours, or every hour if none is given, and the minutes of each.
     struct Time: Equatable {
         var hours: [Int]?
         var minutes: [Int]
     }
 
     let rule: Rule
-    /// As it is written, in one form for all that mean the same.
+    /// The canonical text, equal for all schedules with the same meaning.
     let description: String
 
     static let examples =
         "'daily 03:30', 'weekly sun 04:00', 'monthly 1 04:00', 'hourly', 'every 6h'"
     static let weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 
-    /// Reads a schedule; `nil` if the text is none.
+    /// Parses a schedule; `nil` if the text is none.
     init?(_ text: String) {
-        let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        let words = Self.words(text)
         guard let kind = words.first?.lowercased(), text.utf8.count <= 200 else { return nil }
         let rest = Array(words.dropFirst())
         let lowercased = rest.map { $0.lowercased() }
@@ -62,6 +65,10 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
             }
         guard let read else { return nil }
         (rule, description) = read
+    }
+
+    private static func words(_ text: String) -> [String] {
+        text.split(whereSeparator: \.isWhitespace).map(String.init)
     }
 
     private static func hourly(_ words: [String]) -> (Rule, String)? {
@@ -99,7 +106,7 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
 
     private static func monthly(_ words: [String]) -> (Rule, String)? {
         let texts = words.first?.split(separator: ",", omittingEmptySubsequences: false) ?? ["1"]
-        // Not every month has more days, and to leave some months out is not "monthly".
+        // Shorter months have no later days, and skipping months would not be "monthly".
         let days = texts.compactMap { number($0, below: 29) }.filter { $0 > 0 }
         guard days.count == texts.count else { return nil }
         let sorted = Set(days).sorted()
@@ -130,13 +137,20 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
     private static func onCalendar(_ words: [String]) -> (Rule, String)? {
         let expression = words.joined(separator: " ")
         let isSafe = !words.isEmpty && expression.allSatisfy { $0.isWord(or: " *,-.:/~+_") }
-        return isSafe ? (.onCalendar(expression), "oncalendar \(expression)") : nil
+        // A single day in the past is valid in form.
+        guard isSafe, CalendarExpression(systemd: words)?.hasDay(from: .distantPast) == true else {
+            return nil
+        }
+        return (.onCalendar(expression), "oncalendar \(expression)")
     }
 
     private static func cron(_ words: [String]) -> (Rule, String)? {
         let expression = words.joined(separator: " ")
         let isSafe = words.count == 5 && expression.allSatisfy { $0.isWord(or: " *,-/") }
-        return isSafe ? (.cron(expression), "cron \(expression)") : nil
+        guard isSafe, CalendarExpression(cron: words)?.hasDay(from: .distantPast) == true else {
+            return nil
+        }
+        return (.cron(expression), "cron \(expression)")
     }
 
     private static func continuous(_ words: [String]) -> (Rule, String)? {
@@ -159,12 +173,12 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension Schedule {
-    /// How often a service looks, as it is typed; `nil` if the clock starts it.
+    /// The interval of a continuous service, as typed; `nil` for a timed schedule.
     var pace: String? {
         if case .continuous(let pace) = rule { pace } else { nil }
     }
 
-    /// For `OnCalendar=` (systemd.time(7)), a line each; `nil` if systemd cannot.
+    /// The values for `OnCalendar=` (systemd.time(7)), one per line; `nil` if systemd cannot express them.
     var systemd: [String]? {
         switch rule {
         case .onCalendar(let expression): return [expression]
@@ -185,7 +199,7 @@ extension Schedule {
         }
     }
 
-    /// The five fields of crontab(5), a line each; `nil` if cron cannot.
+    /// The five fields of crontab(5), one line each; `nil` if cron cannot express them.
     var cron: [String]? {
         switch rule {
         case .onCalendar, .continuous: return nil
@@ -206,40 +220,60 @@ extension Schedule {
         }
     }
 
-    /// For `StartCalendarInterval` (launchd.plist(5)), whose missing keys stand for every value;
-    /// `nil` if launchd cannot.
-    var launchd: [[String: Int]]? {
+    /// Returns the first time after a date; `nil` if only systemd or cron knows it.
+    func next(after date: Date, in timeZone: LocalZone) -> Date? {
         guard case .calendar(let days, let times) = rule else { return nil }
-        let dates: [[String: Int]] =
-            switch days {
-            case .all: [[:]]
-            case .week(let days): days.map { ["Weekday": $0] }
-            case .month(let days): days.map { ["Day": $0] }
+        let now = Timestamp.parts(of: date, in: timeZone)
+        let today = Timestamp.daysSinceEpoch(now.year, now.month, now.day)
+        // A 31st may be two months away. Day 0 was a Thursday.
+        return (today...(today + 62)).lazy.compactMap { day -> Date? in
+            let matches =
+                switch days {
+                case .all: true
+                case .week(let weekdays): weekdays.contains((day + 4) % 7)
+                case .month(let numbers): numbers.contains(Timestamp.civil(day).2)
+                }
+            guard matches else { return nil }
+            let minutes = times.flatMap { time in
+                (time.hours ?? Array(0...23)).flatMap { hour in
+                    time.minutes.map { day * 1440 + hour * 60 + $0 }
+                }
             }
-        let clocks: [[String: Int]] = times.flatMap { time in
-            time.minutes.flatMap { minute in
-                time.hours?.map { ["Hour": $0, "Minute": minute] } ?? [["Minute": minute]]
-            }
-        }
-        return dates.flatMap { date in clocks.map { date.merging($0) { $1 } } }
+            return minutes.map { timeZone.moment(Date(timeIntervalSince1970: Double($0 * 60))) }
+                .filter { $0 > date }.min()
+        }.first
     }
 
-    /// Returns the first time after a date; `nil` if only systemd or cron can tell.
-    func next(after date: Date, in timeZone: TimeZone) -> Date? {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = timeZone
-        return launchd?.compactMap { entry in
-            calendar.nextDate(
-                after: date,
-                matching: DateComponents(
-                    day: entry["Day"],
-                    hour: entry["Hour"],
-                    minute: entry["Minute"],
-                    second: 0,
-                    weekday: entry["Weekday"].map { $0 + 1 }
-                ),
-                matchingPolicy: .nextTime
-            )
-        }.min()
+    /// Returns whether the schedule has no time left after a date.
+    func isOver(at date: Date) -> Bool {
+        guard case .onCalendar(let text) = rule else { return false }
+        return CalendarExpression(systemd: Self.words(text))?.hasDay(from: date) != true
+    }
+}
+
+extension Character {
+    /// Returns whether it is an ASCII letter or digit, or one of some other characters.
+    func isWord(or others: String) -> Bool {
+        isASCII && (isLetter || isNumber || others.contains(self))
+    }
+
+    /// The other characters without a special meaning in a shell or systemd.
+    static let plain = "/-_.=:,@+"
+}
+
+/// The schedulers.
+enum ScheduleKind: String, CaseIterable, ExpressibleByArgument {
+    case systemdUser = "systemd-user"
+    case systemdSystem = "systemd-system"
+    case cron
+
+    /// Returns the scheduler of this machine: systemd if it runs (the system's for root), or else cron.
+    static func detected() throws -> ScheduleKind {
+        // This is the check of sd_booted(3).
+        if FileManager.default.fileExists(atPath: "/run/systemd/system") {
+            return geteuid() == 0 ? .systemdSystem : .systemdUser
+        }
+        guard SystemProgram.path(of: "crontab") != nil else { throw ScheduleError.noKind }
+        return .cron
     }
 }

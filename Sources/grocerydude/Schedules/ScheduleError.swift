@@ -1,6 +1,6 @@
 internal import Files
 
-/// Why a schedule cannot be installed, removed or shown.
+/// An error that keeps a schedule from being installed, removed or shown.
 enum ScheduleError: ExplainedError {
     case noSchedule(profile: String?, file: String?)
     /// No scheduler was found on this machine.
@@ -8,13 +8,17 @@ enum ScheduleError: ExplainedError {
     /// A program is not installed.
     case noProgram(String)
     case program(String, reason: String)
-    /// A schedule is written in the form of another kind.
+    /// A schedule in one scheduler's own form cannot be used with another.
     case notForKind(Schedule, ScheduleKind)
-    /// A command that does one thing and ends is to run always.
+    /// A command that ends by itself cannot run continuously.
     case notContinuous(String)
-    /// A path or a value has characters that the form does not allow.
+    /// A path or a value contains characters that the format does not allow.
     case notWritable(String, ScheduleKind)
-    /// A block of the crontab has a beginning and no end.
+    /// All days of a schedule are in the past.
+    case over(Schedule)
+    /// An environment variable may contain a secret, and others may read the written files.
+    case secret(variable: String, key: String)
+    /// A block of the crontab has no end.
     case brokenBlock(String)
 
     var description: String {
@@ -29,6 +33,10 @@ enum ScheduleError: ExplainedError {
         case .notContinuous(let command): "'\(command)' cannot run continuously: only a backup can"
         case .notWritable(let text, let kind):
             "'\(printable(bytes: text.utf8))' cannot be written for \(kind.rawValue)"
+        case .over(let schedule):
+            "the schedule '\(schedule)' never runs again: its days have passed"
+        case .secret(let variable, _):
+            "\(variable) may have a secret in it, and others may read what is written for a schedule"
         case .brokenBlock(let name): "the crontab has the beginning of '\(name)' but not its end"
         }
     }
@@ -46,6 +54,9 @@ enum ScheduleError: ExplainedError {
             "cron only starts what ends: use 'every 1m', or '--kind systemd-user'"
         case .notForKind: "use one that all know, such as \(Schedule.examples), or another '--kind'"
         case .notWritable: "choose a path without quotes and line breaks, or another '--kind'"
+        case .over: "use a schedule that comes again, such as \(Schedule.examples)"
+        case .secret(let variable, let key):
+            "write it into the configuration as '\(key)', and run 'unset \(variable)'"
         case .brokenBlock: "mend it with 'crontab -e'"
         }
     }

@@ -1,29 +1,28 @@
 internal import Operations
 
-/// A file that a kind of schedule has for a job; for cron, a part of the user's table.
+/// A file of a scheduled job; for cron, a part of the user's table.
 struct ScheduleFile: Equatable {
     var path: String
     var text: String
 
-    /// The word in place of a path for the user's crontab, which has none.
+    /// The word that replaces a path for the user's crontab, which has none.
     static let crontab = "crontab"
 
-    /// Returns the remark in a file that tells the schedule, which may have been given to the installation alone.
+    /// Returns the remark with the schedule for a file, since the schedule may have been an option of the installation.
     static func remark(_ schedule: Schedule) -> String { "\(remark) \(schedule)" }
 
     private static let remark = "Schedule:"
 
-    /// Returns the schedule that files are of; `nil` if they do not tell.
+    /// Returns the schedule from the remark in files; `nil` if there is none.
     static func schedule(of files: [ScheduleFile]) -> Schedule? {
         for line in files.flatMap({ $0.text.split(separator: "\n") }) {
             guard let start = line.firstRange(of: remark)?.upperBound else { continue }
-            let text = line[start...].split(whereSeparator: \.isWhitespace).prefix { $0 != "-->" }
-            if let schedule = Schedule(text.joined(separator: " ")) { return schedule }
+            if let schedule = Schedule(String(line[start...])) { return schedule }
         }
         return nil
     }
 
-    /// Returns the files of a job for a kind; throws `ScheduleError` if it cannot be written so.
+    /// Returns the files of a job for a scheduler; throws `ScheduleError` if it cannot express the job.
     static func files(_ job: ScheduledJob, _ kind: ScheduleKind) throws -> [ScheduleFile] {
         guard job.schedule.pace == nil || job.command == .backup else {
             throw ScheduleError.notContinuous(job.command.rawValue)
@@ -35,7 +34,6 @@ struct ScheduleFile: Equatable {
             let texts = [units.service] + [units.timer].compactMap(\.self)
             return zip(paths, texts).map(ScheduleFile.init)
         case .cron: return try zip(paths, [Crontab.block(job)]).map(ScheduleFile.init)
-        case .launchd: return try zip(paths, [LaunchAgent.propertyList(job)]).map(ScheduleFile.init)
         }
     }
 
@@ -48,8 +46,6 @@ struct ScheduleFile: Equatable {
             }
         case .systemdSystem: ["service", "timer"].map { "/etc/systemd/system/\(name).\($0)" }
         case .cron: [crontab]
-        case .launchd:
-            ["\(ProcessEnvironment.home)/Library/LaunchAgents/\(LaunchAgent.label(name)).plist"]
         }
     }
 }

@@ -4,15 +4,15 @@ internal import Operations
 internal import Processes
 internal import SystemPackage
 
-/// Installs jobs for one kind of schedule, and removes them.
+/// An installer of jobs for one kind of scheduler.
 ///
-/// All of it throws `FileError`, `ScheduleError` and `ProcessError`.
+/// All methods throw `FileError`, `ScheduleError` and `ProcessError`.
 struct ScheduleInstallation {
     let kind: ScheduleKind
-    /// Whether the scheduler is told of jobs; if not, only files are written.
+    /// Whether to notify the scheduler of jobs; if not, only files are written.
     var enables = true
 
-    /// Returns whether anything runs a profile's command by the clock.
+    /// Returns whether a scheduler runs a profile's command.
     static func has(_ command: Run.Command, of profile: Profile) async throws -> Bool {
         let name = ScheduledJob.name(command, of: profile)
         for kind in ScheduleKind.allCases {
@@ -37,13 +37,15 @@ struct ScheduleInstallation {
         }
     }
 
-    /// Installs a job, in place of one that has its name; if that fails, all is as before.
+    /// Installs a job, and replaces one with its name.
+    ///
+    /// A failure leaves everything unchanged.
     func install(_ job: ScheduledJob) async throws {
         let files = try ScheduleFile.files(job, kind)
         if kind == .cron {
             return try await changeCrontab { try $0.add(files[0].text, named: job.name) }
         }
-        // A timer is none of a service that always runs.
+        // A continuous service has no timer.
         let stale = ScheduleFile.paths(of: job.name, kind).filter { path in
             !files.contains { $0.path == path }
         }
@@ -64,12 +66,12 @@ struct ScheduleInstallation {
                     try? LocalFileSystem().remove(FilePath(path))
                 }
             }
-            if kind != .launchd, enables { try? await systemctl("daemon-reload") }
+            if enables { try? await systemctl("daemon-reload") }
             throw error
         }
     }
 
-    /// Removes a job, and returns the paths of the files that were there.
+    /// Removes a job, and returns the paths of its files.
     func uninstall(_ name: String) async throws -> [String] {
         let paths = try await installed(name).map(\.path)
         guard !paths.isEmpty else { return [] }
@@ -79,7 +81,7 @@ struct ScheduleInstallation {
         }
         try await disable(name)
         for path in paths { try LocalFileSystem().remove(FilePath(path)) }
-        if kind != .launchd, enables { try await systemctl("daemon-reload") }
+        if enables { try await systemctl("daemon-reload") }
         return paths
     }
 
@@ -93,16 +95,9 @@ struct ScheduleInstallation {
                 try await systemctl("enable", "--now", "\(name).timer")
             } else {
                 try await systemctl("enable", "\(name).service")
-                // One that runs may be an older one.
+                // A running service may be an older version.
                 try await systemctl("restart", "\(name).service")
             }
-        case .launchd:
-            // It may be there already, in an older form.
-            try await bootOut(name)
-            try await SystemProgram.check(
-                "launchctl",
-                ["bootstrap", "gui/\(getuid())"] + ScheduleFile.paths(of: name, kind)
-            )
         case .cron: break
         }
     }
@@ -115,14 +110,8 @@ struct ScheduleInstallation {
             let hasTimer = paths.contains { $0.hasSuffix(".timer") }
             let unit = "\(name).\(hasTimer ? "timer" : "service")"
             try await systemctl("disable", "--now", unit)
-        case .launchd: try await bootOut(name)
         case .cron: break
         }
-    }
-
-    private func bootOut(_ name: String) async throws {
-        let target = "gui/\(getuid())/\(LaunchAgent.label(name))"
-        try await SystemProgram.run("launchctl", ["bootout", target])
     }
 
     private func systemctl(_ arguments: String...) async throws {
@@ -132,7 +121,7 @@ struct ScheduleInstallation {
         )
     }
 
-    // Files.
+    // The functions for files.
 
     private func contents(of path: String) throws -> [UInt8]? {
         let path = FilePath(path)
@@ -146,16 +135,16 @@ struct ScheduleInstallation {
             withIntermediateDirectories: true
         )
         try LocalFileSystem().write(bytes, to: FilePath(path))
-        // Everybody may see them through systemctl anyway, and systemd warns if they cannot.
+        // Everybody can see them through systemctl anyway, and systemd warns about unreadable ones.
         try File.open(FilePath(path)).setMode(0o644)
     }
 
-    // The crontab.
+    // The functions for the crontab.
 
     private func crontab() async throws -> Crontab {
         let result = try await SystemProgram.run("crontab", ["-l"])
         if result.ending == .exited(0) { return Crontab(result.output) }
-        // A user without a crontab gets exit code 1 and this message.
+        // For a user without a crontab, the exit code is 1, with this message.
         guard result.errors.contains("no crontab for") else {
             throw ScheduleError.program("crontab -l", reason: result.errors)
         }

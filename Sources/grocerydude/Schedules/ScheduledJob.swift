@@ -3,9 +3,9 @@ internal import Operations
 internal import Remotes
 internal import SystemPackage
 
-/// A command that a scheduler runs, and all that it needs for that.
+/// A command that a scheduler runs, with everything that it needs.
 struct ScheduledJob {
-    /// One of `Run.Command.scheduled`.
+    /// The command, one of `Run.Command.scheduled`.
     let command: Run.Command
     let profile: Profile
     let schedule: Schedule
@@ -27,7 +27,7 @@ struct ScheduledJob {
         self.program = program
     }
 
-    /// The name of its unit, or of its block of the crontab.
+    /// The name of its unit, or of its block in the crontab.
     var name: String { Self.name(command, of: profile) }
 
     static func name(_ command: Run.Command, of profile: Profile) -> String {
@@ -46,7 +46,7 @@ struct ScheduledJob {
         return profile.name.map { "\(what) of the profile \($0)" } ?? what
     }
 
-    /// The command, without the program.
+    /// The command and its options, without the program.
     var arguments: [String] {
         var arguments = [command.rawValue]
         if let pace = schedule.pace { arguments += ["--every", pace] }
@@ -60,22 +60,20 @@ struct ScheduledJob {
         return arguments
     }
 
-    /// The variables that the run must find in its environment, as they were when it was scheduled.
+    /// The variables that the run needs in its environment, with their values at the installation.
     var environment: [(name: String, value: String)] {
         var variables: [(String, String)] = []
         for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
             if let value = ProcessEnvironment.value(name) { variables.append((name, value)) }
         }
-        for setting in Setting.all where !setting.key.hasSuffix("schedule") {
-            guard case .environment(let name) = profile.origin(of: setting.key),
-                let value = ProcessEnvironment.value(name)
-            else { continue }
-            let isPath = ["stores", "remote", "metrics_file", "sync.container"].contains(
-                setting.key
-            )
+        for (key, name, value) in settings {
+            let isPath = ["stores", "remote", "metrics_file", "sync.container"].contains(key)
             variables.append((name, isPath ? Self.absolute(value) : value))
         }
-        // Schedulers look for programs in fewer directories than a shell.
+        if isRemoteOfRclone, let path = ProcessEnvironment.value("RCLONE_CONFIG") {
+            variables.append(("RCLONE_CONFIG", Self.absolute(path)))
+        }
+        // Schedulers search for programs in fewer directories than a shell.
         if isRemoteOfRclone, let rclone = SystemProgram.path(of: "rclone") {
             let directory = FilePath(rclone).removingLastComponent().string
             if !["/usr/bin", "/bin"].contains(directory) {
@@ -85,12 +83,58 @@ struct ScheduledJob {
         return variables
     }
 
+    /// The settings from the environment, with their variables.
+    private var settings: [(key: String, variable: String, value: String)] {
+        Setting.all.filter { !$0.key.hasSuffix("schedule") }.compactMap { setting in
+            guard case .environment(let name) = profile.origin(of: setting.key),
+                let value = ProcessEnvironment.value(name)
+            else { return nil }
+            return (setting.key, name, value)
+        }
+    }
+
+    /// Throws `ScheduleError.secret` if a variable that the run needs may contain a secret.
+    ///
+    /// Everybody may read units, and the arguments of the shell that cron starts.
+    func refuseSecrets() throws {
+        for (key, name, value) in settings {
+            // rclone's address may contain all of its options, including the password.
+            let isSecret =
+                ["ping_url", "password_command"].contains(key)
+                || value.hasPrefix(RcloneFolder.scheme) && value.contains(",")
+            if isSecret { throw ScheduleError.secret(variable: name, key: key) }
+        }
+    }
+
+    /// The facts that only the installation's environment has, with ways to provide them to the run.
+    var missing: [String] {
+        var missing: [String] = []
+        let keys = profile.keys
+        let isSaid = ProcessEnvironment.value(KeyRing.passwordVariable) != nil
+        if keys.passwordFile == nil, keys.passwordCommand == nil,
+            isSaid || keys.recipients.contains(KeySettings.passwordWord)
+        {
+            missing.append(
+                "'\(name)' will not have the password\(isSaid ? " of \(KeyRing.passwordVariable)" : ""): set 'password_command' or 'password_file' in the configuration"
+            )
+        }
+        let variables = ProcessEnvironment.names.filter {
+            $0.hasPrefix("RCLONE_") && $0 != "RCLONE_CONFIG"
+        }
+        if isRemoteOfRclone, !variables.isEmpty {
+            missing.append(
+                "'\(name)' will not have \(variables.joined(separator: ", ")): write it into rclone's configuration with 'rclone config'"
+            )
+        }
+        return missing
+    }
+
     var isRemoteOfRclone: Bool { folder?.hasPrefix(RcloneFolder.scheme) == true }
 
     /// The folder that it writes to; `nil` if only the stores' sidecars know it.
     private var folder: String? { command == .sync ? profile.sync.container : profile.remote }
 
-    /// Why it may need anything; `nil` if all that it needs is known.
+    /// The reason why its needs are unknown; `nil` if they are known.
     var needsAnything: String? {
         let lines = profile[hooksFor: command].commands.values.joined()
         let imports = profile.sync.commands.willImport + profile.sync.commands.didImport
@@ -100,10 +144,10 @@ struct ScheduledJob {
         return folder == nil ? "the configuration names no 'sync.container'" : nil
     }
 
-    /// Directories in which it writes; some may not be there.
+    /// The directories in which it writes; some may not exist.
     var writtenPaths: [String] {
         let stores = Self.absolute(profile.stores.string)
-        // A restore that was interrupted is finished or undone, beside the stores directory.
+        // An interrupted restore is finished or undone beside the stores directory.
         var paths = [FilePath(stores).removingLastComponent().string] + keptPaths
         if isRemoteOfRclone {
             paths.append(ProcessEnvironment.configuration + "/rclone")
@@ -111,7 +155,7 @@ struct ScheduledJob {
             paths.append(Self.absolute(folder))
         }
         if command == .sync {
-            // It writes into the stores themselves.
+            // Sync writes into the stores themselves.
             paths.append(stores)
         }
         if let metrics = profile.metricsFile {
@@ -132,7 +176,7 @@ struct ScheduledJob {
                 .lexicallyNormalized().string
     }
 
-    /// The path by which the program was started: a link to it stays right when it is updated.
+    /// The path by which the program was started; a link to it stays valid after an update.
     static var runningProgram: String {
         let name = CommandLine.arguments.first ?? ""
         if name.contains("/") { return absolute(name) }

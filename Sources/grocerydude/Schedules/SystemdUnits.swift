@@ -1,10 +1,10 @@
 /// A job as a service and a timer of systemd (systemd.service(5), systemd.timer(5)).
 struct SystemdUnits {
     let service: String
-    /// `nil` for a service that always runs.
+    /// The timer; `nil` for a continuous service.
     let timer: String?
 
-    /// Throws `ScheduleError` if the job cannot be written so.
+    /// Throws `ScheduleError` if systemd cannot express the job.
     init(_ job: ScheduledJob, _ kind: ScheduleKind) throws {
         service = try Self.service(job, kind)
         guard job.schedule.pace == nil else {
@@ -90,8 +90,8 @@ struct SystemdUnits {
             "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
             "SystemCallArchitectures=native",
         ]
-        // For one user, what follows would need a user namespace, which hides the owners of other users'
-        // files, and the backup would record the wrong ones.
+        // For a single user, the following lines would need a user namespace. It hides the owners of other users'
+        // files, so that the backup would record wrong owners.
         guard isSystem else { return everywhere }
         return everywhere + [
             "SystemCallFilter=@system-service",
@@ -106,9 +106,9 @@ struct SystemdUnits {
         ] + protection(job.writtenPaths)
     }
 
-    /// Returns the lines that make all paths read-only except for those that the job writes.
+    /// Returns the lines that make all paths read-only except those that the job writes.
     private static func protection(_ paths: [String]) -> [String] {
-        // systemd has no escapes for these lists.
+        // systemd has no escapes in these lists.
         guard !paths.contains(where: { $0.contains { "\"'\\".contains($0) || $0.isNewline } })
         else {
             return ["# The file system is not read-only: a path has quotes in it."]
@@ -123,7 +123,7 @@ struct SystemdUnits {
 
     private static func command(_ job: ScheduledJob, _ kind: ScheduleKind) throws -> String {
         let arguments = job.arguments.map(argument).joined(separator: " ")
-        // systemd takes no quotes in a program's path, and no variables out of it; env(1) does both.
+        // systemd accepts no quotes and no variables in a program's path; env(1) accepts both.
         guard job.program.contains(where: { "\"'\\$".contains($0) || $0.isNewline }) else {
             return "\(quoted(job.program)) \(arguments)"
         }
@@ -133,12 +133,12 @@ struct SystemdUnits {
         return "/usr/bin/env \(argument(job.program)) \(arguments)"
     }
 
-    /// Returns a word of a command: `$` begins a variable there, twice is itself.
+    /// Returns a word of a command, with `$` doubled, since it begins a variable there.
     static func argument(_ text: String) -> String {
         quoted(text).replacing("$", with: "$$")
     }
 
-    /// Returns a word as systemd.syntax(7) quotes it, with the specifiers of systemd.unit(5) doubled.
+    /// Returns a word quoted according to systemd.syntax(7), with the specifiers of systemd.unit(5) doubled.
     static func quoted(_ text: String) -> String {
         if !text.isEmpty, text.allSatisfy({ $0.isWord(or: Character.plain) }) { return text }
         var quoted = ""

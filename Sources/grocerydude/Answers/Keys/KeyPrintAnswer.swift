@@ -1,4 +1,4 @@
-/// Secret keys, for paper.
+/// Secret keys to print on paper.
 struct KeyPrintAnswer: Answer {
     struct Key: Encodable {
         var recipient: String
@@ -18,10 +18,10 @@ struct KeyPrintAnswer: Answer {
         console.answer("")
         console.answer("To restore: write the secret key into a file key.txt, then")
         console.answer("    age -d -i key.txt 'NAME Stores.zip.age' > backup.zip")
-        console.answer("    unzip backup.zip -x '.grocerydude/*' -d Stores")
+        console.answer("    unzip backup.zip -x '.grocerydude/*' -d Restored")
     }
 
-    /// Returns a key in lines of groups of six letters, which are easier to type.
+    /// Returns the lines of a key in groups of six letters, which are easier to type.
     private static func groups(of text: String) -> [String] {
         var (groups, rest) = ([String](), text[...])
         while !rest.isEmpty {

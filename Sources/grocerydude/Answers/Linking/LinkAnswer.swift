@@ -1,11 +1,11 @@
 internal import Operations
 internal import Remotes
 
-/// A folder that was linked, or had been.
+/// The answer about a folder that was linked now or before.
 struct LinkAnswer: Answer {
     var profile: String?
     var remote: String
-    /// The configuration that says so.
+    /// The configuration file with the link.
     var configuration: String
     var alreadyLinked: Bool
     /// The folder that was linked before.
@@ -51,6 +51,6 @@ struct LinkAnswer: Answer {
 }
 
 extension String {
-    /// The text; a sentence whose subject is left out begins with its verb's participle.
+    /// The text without a leading "is ": without a subject, the sentence begins with the participle.
     fileprivate var trimmed: String { hasPrefix("is ") ? String(dropFirst(3)) : self }
 }

@@ -2,7 +2,7 @@ internal import Files
 internal import Operations
 internal import Remotes
 
-/// Whether a remote folder is linked, whose it is, and the space there.
+/// A remote folder's link, account and space.
 struct LinkState: Encodable {
     /// Whether the configuration names it.
     var linked: Bool
@@ -31,7 +31,7 @@ struct LinkState: Encodable {
 }
 
 extension FolderFacts {
-    /// The space as people read it: `1.20 GB of 2.00 GB used`.
+    /// The space in the form `1.20 GB of 2.00 GB used`.
     var spaceText: String? {
         guard let space else { return nil }
         if let used = space.used, let total = space.total {
@@ -40,7 +40,7 @@ extension FolderFacts {
         return space.free.map { "\(byteCount($0)) free" }
     }
 
-    /// Returns an address and whose it is, as people read it.
+    /// Returns an address and its account in the form for people.
     func phrase(for address: String) -> String {
         let isRclone = address.hasPrefix(RcloneFolder.scheme)
         let place = isRclone ? String(address.dropFirst(RcloneFolder.scheme.count)) : address

@@ -1,11 +1,11 @@
 internal import Operations
 internal import Remotes
 
-/// The results of looking whether backups can be kept in a folder.
+/// The results of probing whether a folder can hold backups.
 struct ProbeAnswer: Answer {
     struct Step: Encodable {
         var step: String
-        /// `good`, `doubtful` or `failed`.
+        /// The result: `good`, `doubtful` or `failed`.
         var state: String
         var what: String
         var hint: String?

@@ -1,16 +1,16 @@
 internal import Files
 internal import Operations
 
-/// A folder that was unlinked, or would be, and where everything is.
+/// The answer about a folder that was or would be unlinked, with the places of all data.
 struct UnlinkAnswer: Answer {
     var profile: String?
     /// The folder that was linked; `nil` if there was none.
     var remote: String?
     var stores: String
-    /// The backups that stay in the folder, if it could be looked at.
+    /// The number of backups that stay in the folder, if it could be listed.
     var backups: Int?
     var size: Int64?
-    /// The paths of schedules that were removed.
+    /// The paths of the removed schedules.
     var schedules: [String] = []
     var dryRun: Bool
 

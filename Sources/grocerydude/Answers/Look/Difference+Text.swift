@@ -3,7 +3,7 @@ internal import Operations
 internal import Stores
 
 extension Difference {
-    /// As people read it.
+    /// The difference as lines for people.
     var lines: [String] {
         switch self {
         case .file(let file): [file.line]
@@ -104,7 +104,7 @@ extension RowDifference {
     fileprivate var line: String {
         let key = change.key.map { "\(name($0.column)) \($0.value.shown)" }
         let cells = change.cells
-            // Of a row that only one state has, the key says as much.
+            // If only one state has the row, the key has these values already.
             .filter { cell in
                 change.kind == .changed || !change.key.contains { $0.column == cell.column }
             }
@@ -120,10 +120,10 @@ extension RowDifference {
 }
 
 extension RowChange.Value {
-    /// The most characters of a value that a line shows.
+    /// The maximum number of characters of a value in a line.
     private static let shownLimit = 60
 
-    /// As a person reads it, not too long.
+    /// The value for people, shortened if it is long.
     var shown: String {
         switch self {
         case .large(let kind, let count):
@@ -148,7 +148,7 @@ extension RowChange.Value {
 }
 
 extension StoredValue {
-    /// As a literal, with NULs and all in it.
+    /// The value as a literal that keeps NULs.
     fileprivate var literal: String {
         guard case .text(let bytes) = self, let text = bytes.string else { return sqlLiteral }
         return "'\(text.replacing("'", with: "''"))'"
@@ -156,7 +156,7 @@ extension StoredValue {
 }
 
 extension Collection<UInt8> {
-    /// Two digits a byte.
+    /// The bytes as two hexadecimal digits each.
     var hex: String {
         let digits = Array("0123456789ABCDEF".utf8)
         let text = flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }

@@ -2,9 +2,11 @@ internal import Files
 internal import Operations
 internal import Stores
 
-/// One difference between two states, or at the end whether there was any; in JSON an object a line.
+/// One difference between two states, or at the end whether there was any.
+///
+/// In JSON each is an object on its own line.
 struct DifferenceAnswer: Answer {
-    /// The states that were compared.
+    /// The names of the compared states.
     struct Names {
         var old: String
         var new: String
@@ -39,7 +41,7 @@ struct DifferenceAnswer: Answer {
     func write(to console: Console) {
         switch content {
         case .difference(.statement(let sql)):
-            // A file gets it as it is, to be run; a terminal what is safe to print.
+            // A file gets the exact statement, to be run; a terminal gets it in a printable form.
             guard console.redraws else { return console.answer(text: sql + "\n") }
             console.answer(lines: sql.split(separator: "\n").map(String.init))
         case .difference(let difference): console.answer(lines: difference.lines)
@@ -82,7 +84,7 @@ private struct StoreObject: Encodable {
 private struct UnreadObject: Encodable {
     var messageType = "unread"
     var path: String
-    /// Whether that is so in the stores directory; else in a backup.
+    /// Whether the store is in the stores directory; if not, it is in a backup.
     var live: Bool
     var damaged: Bool
     var failure: String
@@ -113,7 +115,7 @@ private struct TableObject: Encodable {
     var table: String
     var entity: String?
     var kind: String
-    /// What became of the table itself; missing if its rows alone differ.
+    /// The change of the table itself; missing if only its rows differ.
     var change: SchemaDiff.Change?
     var columns: [Column]
     var parts: [Part]
@@ -162,7 +164,7 @@ private struct RowObject: Encodable {
     var table: String
     var entity: String?
     var change: SchemaDiff.Change
-    /// The values by which the row is known.
+    /// The values that identify the row.
     var key: [Key]
     var cells: [Cell]
 
@@ -206,17 +208,17 @@ private struct Summary: Encodable {
     var differs: Bool
 }
 
-/// A value of a store, with its storage class: JSON alone has one kind of number, and no bytes.
+/// A value of a store with its storage class, since JSON has only one kind of number and no bytes.
 struct ValueObject: Encodable {
-    /// `null`, `integer`, `real`, `text` or `blob`.
+    /// The storage class: `null`, `integer`, `real`, `text` or `blob`.
     var type: String
     var integer: Int64?
     var real: Double?
-    /// A text; also a number that JSON has not: `inf`, `-inf`.
+    /// A text, or a number that JSON cannot express: `inf`, `-inf`.
     var text: String?
-    /// The bytes of a blob, or of a text that is no UTF-8.
+    /// The bytes of a blob, or of text that is no UTF-8.
     var hex: String?
-    /// How many bytes a value has that is too large to be told.
+    /// The size in bytes of a value that is too large to show.
     var bytes: Int64?
 
     init(_ value: RowChange.Value) {

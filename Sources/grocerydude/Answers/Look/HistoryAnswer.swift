@@ -3,7 +3,9 @@ internal import Files
 internal import Operations
 internal import Stores
 
-/// What became of a row, or at the end how many were found; in JSON an object a line.
+/// The history of a row, or at the end the number of found rows.
+///
+/// In JSON each is an object on its own line.
 struct HistoryAnswer: Answer {
     private enum Content {
         case row(RowObject)
@@ -64,12 +66,12 @@ private struct RowObject: Encodable {
     }
 
     struct Event: Encodable {
-        /// `first`, `changed`, `gone`, `back` or `unknown`.
+        /// The kind of event: `first`, `changed`, `gone`, `back` or `unknown`.
         var change: String
-        /// The first state that has it so: a backup's file name, or `live`.
+        /// The first state with this content: a backup's file name, or `live`.
         var state: String
         var time: LocalTime?
-        /// The last state that has it so: of a row that is not known.
+        /// The last state with this content, for a row whose fate is unknown.
         var until: String?
         var reason: String?
         var cells: [Cell]
@@ -80,10 +82,10 @@ private struct RowObject: Encodable {
     var table: String
     var entity: String?
     var key: [Key]
-    /// The first and the last state that have it: a backup's file name, or `live`.
+    /// The first and the last state with the row: a backup's file name, or `live`.
     var first: String
     var last: String
-    /// What is known of it in the newest state: `there`, `gone` or `unknown`.
+    /// The row's state in the newest known data: `there`, `gone` or `unknown`.
     var end: String
     var events: [Event]
 
@@ -142,11 +144,11 @@ private struct RowObject: Encodable {
 private struct Summary: Encodable {
     var messageType = "summary"
     var rows: Int
-    /// Whether there are more rows than were told.
+    /// Whether there are more rows than were printed.
     var more: Bool
-    /// How many backups were searched.
+    /// The number of searched backups.
     var backups: Int
-    /// Backups that could not be read, or not wholly.
+    /// The backups that could not be read, or not completely.
     var problems: [Problem]
 }
 
@@ -159,7 +161,7 @@ extension RowHistory.Place {
         }
     }
 
-    /// The name that people know.
+    /// The display name of a backup, or `live`.
     fileprivate var title: String {
         switch self {
         case .backup(let backup): backup.displayName
@@ -173,15 +175,15 @@ extension RowHistory.Event {
 }
 
 extension RowHistory {
-    /// As people read it: the row, and below it what became of it.
+    /// The history for people: the row, and its events below it.
     fileprivate var lines: [String] {
         let title = entity.map { "\($0) (\(table))" } ?? table
         let key = key.map { "\(name($0.column)) \($0.value.shown)" }.joined(separator: ", ")
         var rows: [(place: Place, text: String)] = []
         for (index, event) in events.enumerated() {
-            // What follows a time of which nothing is known, whatever the reasons.
+            // The event after a period without information, whatever the reasons.
             let next = events[index...].first { !$0.isUnknown }?.change ?? .gone
-            // Of a row that went while nothing was known of it, that is told before.
+            // If the row vanished during such a period, the line before already says so.
             let isTold = index > 0 && events[index - 1].isUnknown
             let isLast = !isTold && (!event.isUnknown || next == .gone)
             if let last = event.last, rows.last?.place != last, isLast {
@@ -197,8 +199,8 @@ extension RowHistory {
     private func text(_ event: Event) -> String {
         switch event.change {
         case .first(let cells):
-            let known = Set(key.map(\.column))
-            return "first: \(text(cells.filter { !known.contains($0.column) }))"
+            let known = Set(key.map(\.column.exact))
+            return "first: \(text(cells.filter { !known.contains($0.column.exact) }))"
         case .changed(let cells): return "changed: \(text(cells))"
         case .gone: return "gone"
         case .back(let cells):

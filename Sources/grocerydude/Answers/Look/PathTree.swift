@@ -1,10 +1,10 @@
 internal import Files
 
-/// The files of a backup as a tree, each directory before what is in it.
+/// The files of a backup as a tree; directories precede their content.
 struct PathTree {
     private final class Node {
-        var children: [String: Node] = [:]
-        /// What stands behind the name.
+        var children: [ExactString: Node] = [:]
+        /// The text behind the name.
         var note = ""
     }
 
@@ -13,7 +13,9 @@ struct PathTree {
     init(_ files: [ShowAnswer.File]) {
         for file in files {
             var node = root
-            for name in file.path.split(separator: "/").map(String.init) {
+            for name in file.path.utf8.split(separator: UInt8(ascii: "/"))
+                .compactMap({ Substring($0).exact })
+            {
                 let next = node.children[name] ?? Node()
                 node.children[name] = next
                 node = next
@@ -26,7 +28,7 @@ struct PathTree {
         }
     }
 
-    /// A line for each, with the lines that lead to it.
+    /// The lines of the tree, with the branches before the names.
     var lines: [String] { Self.lines(below: root, "") }
 
     private static func lines(below node: Node, _ lead: String) -> [String] {
@@ -36,7 +38,7 @@ struct PathTree {
             let isLast = index == names.count - 1
             // A directory of another program's archive may have no entry.
             let note = child.note.isEmpty ? "/" : child.note
-            return [lead + (isLast ? "└── " : "├── ") + name + note]
+            return [lead + (isLast ? "└── " : "├── ") + name.text + note]
                 + lines(below: child, lead + (isLast ? "    " : "│   "))
         }
     }

@@ -2,13 +2,15 @@ internal import ArgumentParser
 internal import Files
 internal import Stores
 
-/// The forms in which rows are answered.
+/// The output formats of rows.
 enum QueryForm: String, CaseIterable, ExpressibleByArgument {
     case table, csv, json
 }
 
 extension StoredValue {
-    /// As people read it, safe to print; a blob and text that is no UTF-8 as SQL has them, and not all of a long one.
+    /// The printable form for people.
+    ///
+    /// A blob, and text that is no UTF-8, is an SQL literal, shortened if it is long.
     var shown: String {
         switch self {
         case .null: "NULL"
@@ -24,8 +26,10 @@ extension StoredValue {
 
     private static let shownBytes = 32
 
-    /// As a field of RFC 4180: NULL is empty, empty text is quoted, a blob and text that is no UTF-8 are as SQL
-    /// has them, other text is as it is.
+    /// The field in RFC 4180's form.
+    ///
+    /// NULL is empty, and empty text is quoted. A blob, and text that is no UTF-8, is an SQL literal; other text is
+    /// unchanged.
     var csvField: [UInt8] {
         switch self {
         case .null: return []
@@ -36,7 +40,7 @@ extension StoredValue {
         }
     }
 
-    /// Returns a field of RFC 4180 with some text in it.
+    /// Returns a text as a field of RFC 4180.
     static func csvField(_ text: [UInt8]) -> [UInt8] {
         let quote = UInt8(ascii: "\"")
         let special: Set = [quote, UInt8(ascii: ","), 10, 13]
@@ -45,7 +49,9 @@ extension StoredValue {
         return [quote] + text.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
     }
 
-    /// As a value in JSON: a blob, and text that is no UTF-8, is an object with its bytes in hexadecimal digits.
+    /// The JSON value.
+    ///
+    /// A blob, and text that is no UTF-8, is an object with its bytes in hexadecimal digits.
     var jsonValue: String {
         switch self {
         case .null: "null"
@@ -56,7 +62,7 @@ extension StoredValue {
         }
     }
 
-    /// Returns a string in JSON (RFC 8259, 7).
+    /// Returns a JSON string (RFC 8259, 7).
     static func jsonString(_ text: String) -> String {
         var json = "\""
         for scalar in text.unicodeScalars {
@@ -84,7 +90,7 @@ extension StoredValue {
         )
     }
 
-    /// Returns a number so that it reads as the same again; one beyond all bounds as SQLite writes it.
+    /// Returns a number in a form that reads back as the same value; infinities have SQLite's form.
     private static func decimal(_ bits: UInt64) -> String {
         let value = Double(bitPattern: bits)
         return value.isFinite ? String(value) : value > 0 ? "9e999" : "-9e999"

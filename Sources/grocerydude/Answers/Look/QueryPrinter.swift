@@ -2,24 +2,24 @@ internal import Files
 internal import Operations
 internal import Stores
 
-/// Prints the rows of a query as they come, in one of the forms.
+/// A printer of a query's rows in one of the formats, as they arrive.
 struct QueryPrinter {
-    /// Rows of a table that are looked at before the first is printed, to know how wide its columns are.
+    /// The number of a table's rows that determine the widths of its columns before the first is printed.
     private static let tableRows = 200
-    /// The widest that a column is made; longer cells stand out.
+    /// The maximum width of a column; longer cells stick out.
     private static let widest = 60
-    /// Bytes that are printed at once.
+    /// The number of bytes that are printed at once.
     private static let block = 64 << 10
 
     private let form: QueryForm
     private let console: Console
-    /// The names of the columns whose rows are printed; `nil` before the first statement with rows.
+    /// The names of the current columns; `nil` before the first statement with rows.
     private var columns: [String]?
     private var rows = 0
     private var isFirst = true
-    /// Whether there are more rows than were wanted.
+    /// Whether there are more rows than the limit.
     private var isCut = false
-    /// Rows of a table that wait for its widths, or its widths.
+    /// The rows of a table that wait for the column widths, and the widths.
     private var pending: [[StoredValue]] = []
     private var pendingBytes = 0
     private var widths: [Int]?
@@ -31,7 +31,7 @@ struct QueryPrinter {
         self.console = console
     }
 
-    /// Prints a part of the answer.
+    /// Prints a part of the result.
     mutating func take(_ part: QueryStore.Part) {
         switch part {
         case .columns(let names):
@@ -46,7 +46,7 @@ struct QueryPrinter {
 
     /// Prints the end of a statement's rows.
     ///
-    /// - Parameter isComplete: whether these are all rows that were asked for.
+    /// - Parameter isComplete: whether these are all requested rows.
     mutating func end(isComplete: Bool) {
         guard columns != nil else { return }
         if form == .table, widths == nil { printPending() }
@@ -143,13 +143,13 @@ struct QueryPrinter {
         bytes = []
     }
 
-    /// Returns the names, with a number behind each that was there before: an object has a name once.
+    /// Returns the names, with a number behind each repeated one, since an object's keys must be unique.
     private func unique(_ names: [String]) -> [String] {
         guard form == .json else { return names }
-        var seen: Set<String> = []
+        var seen: Set<ExactString> = []
         return names.map { name in
             var (unique, number) = (name, 1)
-            while !seen.insert(unique).inserted {
+            while !seen.insert(unique.exact).inserted {
                 number += 1
                 unique = "\(name):\(number)"
             }
@@ -159,7 +159,7 @@ struct QueryPrinter {
 }
 
 extension StoredValue {
-    /// Bytes of a text or a blob.
+    /// The size in bytes of a text or a blob.
     fileprivate var byteCount: Int {
         switch self {
         case .text(let bytes), .blob(let bytes): bytes.count

@@ -3,10 +3,10 @@ internal import Operations
 internal import Stores
 
 extension RestorePreview {
-    /// The most lines: they stand above a question, in one screen.
+    /// The maximum number of lines, which must fit on one screen above a question.
     private static let linesLimit = 15
 
-    /// What would change, as people read it.
+    /// The changes as lines for people.
     var lines: [String] {
         let lines = changes
         if !isComplete {
@@ -20,8 +20,8 @@ extension RestorePreview {
             "\(store.path): \(store.change == .added ? "comes back" : "is lost") as a whole"
         }
         let names = Set(
-            tables.map(\.store) + virtualTables.map(\.store) + self.schemas.map(\.store)
-                + self.numbers.map(\.store)
+            (tables.map(\.store) + virtualTables.map(\.store) + self.schemas.map(\.store)
+                + self.numbers.map(\.store)).map(\.exact)
         )
         let tables = tables.map { table in
             let name = table.entity ?? table.table
@@ -70,7 +70,7 @@ extension RestorePreview {
         return lines
     }
 
-    /// Says how many come back, are lost and change.
+    /// Returns the counts of added, lost and changed things as text.
     fileprivate static func text(
         _ counts: (added: Int64, removed: Int64, changed: Int64),
         _ singular: String,
@@ -95,7 +95,7 @@ extension RestorePreview.Files {
     }
 }
 
-/// What a restore would change, for programs.
+/// The changes that a restore would make, for programs.
 struct PreviewObject: Encodable {
     struct Table: Encodable {
         var store: String
@@ -125,7 +125,7 @@ struct PreviewObject: Encodable {
 
     struct Unread: Encodable {
         var path: String
-        /// Whether it could not be read in the stores directory; else in the backup.
+        /// Whether the store in the stores directory could not be read; if not, it was the backup's.
         var live: Bool
         var failure: String
     }
@@ -155,7 +155,7 @@ struct PreviewObject: Encodable {
     var externalData: Files
     var files: Files
     var directories: Files
-    /// How many names get another mode, owner or time.
+    /// The number of names whose mode, owner or time would change.
     var attributes: Int
 
     init(_ preview: RestorePreview) {

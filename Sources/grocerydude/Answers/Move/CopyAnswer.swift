@@ -2,12 +2,12 @@ internal import Backups
 internal import Files
 internal import Operations
 
-/// The backups that were copied to another folder.
+/// The answer about backups copied to another folder.
 struct CopyAnswer: Answer {
     struct Item: Encodable {
-        /// The backup's name in the folder that it was copied from.
+        /// The backup's name in the source folder.
         var name: String
-        /// Its name in the other one; `nil` if it was not copied.
+        /// The name of the copy in the target folder; `nil` if it was not copied.
         var copy: String?
         var size: Int64
         /// The backup that moved to the trash for it.
@@ -18,7 +18,7 @@ struct CopyAnswer: Answer {
     var from: String
     var to: String
     var copied: [Item]
-    /// The backups that the other folder had.
+    /// The backups that the target folder already had.
     var skipped: [Item]
     var failed: [Item]
     var problems: [Problem]

@@ -2,24 +2,24 @@ internal import Backups
 internal import Files
 internal import Operations
 
-/// The file that a backup was fetched to.
+/// The answer about a backup fetched to a file.
 struct FetchAnswer: Answer {
     var messageType = "summary"
     var name: String
     var path: String
     var size: Int64
-    /// The files of the backups that it is built on, if they were wanted; those that were there too.
+    /// The files of the backups that it is built on, if requested, including existing ones.
     var needs: [Needed]?
-    /// Whether its data was verified, which may have found damage; nobody can who has no key.
+    /// Whether its data was verified, which may have found damage and is impossible without a key.
     var verified: Bool
-    /// The damage in it, if that was no reason to leave it.
+    /// The damage in the fetched backup, if damage was allowed.
     var damage: String?
     var problems: [Problem]
 
     struct Needed: Encodable {
         var path: String
         var size: Int64
-        /// Whether it was there.
+        /// Whether the file existed already.
         var unchanged: Bool
     }
 

@@ -2,7 +2,7 @@ internal import Backups
 internal import Files
 internal import Operations
 
-/// The backup that an archive became.
+/// The answer about a backup made from an archive.
 struct ImportAnswer: Answer {
     var messageType = "summary"
     var name: String
@@ -12,10 +12,10 @@ struct ImportAnswer: Answer {
     var size: Int64
     var bytes: Int64
     var stores: Int
-    /// Whether the folder had it already.
+    /// Whether the folder already had it.
     var unchanged: Bool
     var replaced: String?
-    /// The names of the backups that came with it, since it is built on them.
+    /// The names of the backups imported with it, since it is built on them.
     var needs: [String]?
     var problems: [Problem]
 

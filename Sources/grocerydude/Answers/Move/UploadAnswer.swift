@@ -2,12 +2,12 @@ internal import Backups
 internal import Files
 internal import Operations
 
-/// The backups that were sent, and how many still wait.
+/// The answer about uploaded backups, with the number of those that still wait.
 struct UploadAnswer: Answer {
     struct Item: Encodable {
         var name: String
         var size: Int64
-        /// Whether an earlier run had sent it.
+        /// Whether an earlier run had uploaded it.
         var unchanged: Bool
     }
 

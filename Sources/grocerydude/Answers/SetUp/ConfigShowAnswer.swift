@@ -10,7 +10,7 @@ struct ConfigShowAnswer: Answer {
         var value: ShownValue
         var origin: Place
 
-        /// Whether the setting was made somewhere, or has a value to show.
+        /// Whether the setting was made, or has a value to show.
         var isSet: Bool { value != .none && value != .list([]) || origin.kind != "default" }
 
         init(_ setting: Setting, of profile: Profile) {
@@ -20,7 +20,7 @@ struct ConfigShowAnswer: Answer {
         }
     }
 
-    /// The place where a setting is made.
+    /// The place of a setting.
     struct Place: Encodable {
         var kind: String
         /// The name of the flag or the variable.

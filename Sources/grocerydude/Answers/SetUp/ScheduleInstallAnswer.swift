@@ -1,4 +1,4 @@
-/// The files that a schedule was installed with, or would be.
+/// The files of a schedule that was or would be installed.
 struct ScheduleInstallAnswer: Answer {
     struct File: Encodable {
         var path: String

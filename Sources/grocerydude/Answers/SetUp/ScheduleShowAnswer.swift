@@ -1,9 +1,11 @@
+internal import Files
+
 /// The times of a profile's commands, and the schedulers that run them.
 struct ScheduleShowAnswer: Answer {
     struct Row: Encodable {
         var operation: String
         var schedule: String?
-        /// Whether the profile has it; if not, it was an option of the installation.
+        /// Whether the schedule is from the profile; if not, it was an option of the installation.
         var isSet: Bool
         var next: LocalTime?
         var installed: [Place]
@@ -14,7 +16,7 @@ struct ScheduleShowAnswer: Answer {
 
         /// The command that installs it again.
         fileprivate var installation: String {
-            let option = isSet ? nil : schedule.map { " --schedule '\($0)'" }
+            let option = isSet ? nil : schedule.map { " --schedule \(shellWord($0))" }
             return "grocerydude schedule install\(option ?? "")"
         }
     }
@@ -22,7 +24,7 @@ struct ScheduleShowAnswer: Answer {
     struct Place: Encodable {
         var kind: String
         var paths: [String]
-        /// Whether an installation now would write the same.
+        /// Whether a new installation would write the same files.
         var current: Bool
     }
 

@@ -3,10 +3,10 @@ internal import Operations
 internal import Stores
 internal import Sync
 
-/// An edit that lost, or a row that is not shown.
+/// A lost edit, or a row that is not shown.
 struct ConflictRow: AnswerRow {
     var store: String
-    /// Of an edit that lost.
+    /// The number of a lost edit.
     var number: Int64?
     var found: LocalTime?
     var table: String
@@ -18,11 +18,11 @@ struct ConflictRow: AnswerRow {
     var lost: String?
     var wonBy: String?
     var lostBy: String?
-    /// Why a row is not shown: a word, and in words.
+    /// The reason why a row is not shown, as a word and as text.
     var why: String?
     var reason: String?
 
-    /// Makes the line of a row that is not shown.
+    /// Creates the entry of a row that is not shown.
     init(_ unshown: UnshownRow, of store: Store) {
         self.store = store.path.description
         table = unshown.table
@@ -53,14 +53,14 @@ struct ConflictRow: AnswerRow {
         lostBy = Self.name(conflict.lostBy, overview)
     }
 
-    /// The name of a device; `nil` if the value was nobody's edit.
+    /// Returns the name of a device; `nil` if the value is no edit of a device.
     private static func name(_ id: String, _ overview: SyncOverview) -> String? {
         if id.allSatisfy({ $0 == "0" }) { return nil }
         return id == overview.ownID ? overview.device : overview.title(of: id)
     }
 
     static func write(_ rows: [ConflictRow], to console: Console) {
-        let several = Set(rows.map(\.store)).count > 1
+        let several = Set(rows.map(\.store.exact)).count > 1
         let cells = rows.compactMap { row -> [String]? in
             guard let number = row.number, let found = row.found else { return nil }
             let place = [row.table, row.column].compactMap(\.self).joined(separator: ".")
@@ -75,7 +75,7 @@ struct ConflictRow: AnswerRow {
         if rows.isEmpty { console.message("no edit has lost, and all rows are shown") }
     }
 
-    /// The most rows that are not shown that a person is told of one by one.
+    /// The maximum number of hidden rows that are printed one by one.
     private static let most = 100
 
     private static func lines(_ unshown: [ConflictRow], _ several: Bool) -> [String] {

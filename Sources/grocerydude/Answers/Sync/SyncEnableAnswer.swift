@@ -2,21 +2,21 @@ internal import Files
 internal import Operations
 internal import Sync
 
-/// A store that takes part now, or would.
+/// The answer about a store that takes part in sync now, or would.
 struct SyncEnableAnswer: Answer {
     var messageType = "summary"
     var store: String
     var group: String
     var container: String
     var device: String
-    /// Whether it begins the group, and joins none.
+    /// Whether it begins the group instead of joining it.
     var begins: Bool
     var devices: [String]
-    /// How rows are found among the group's, besides by keys and what they were at first.
+    /// The additional way to match rows with the group's, besides their keys and their original values.
     var match: String?
     var tables: [Table]
     var leftOut: [LeftOutTable]
-    /// The copy of the store from before.
+    /// The copy of the store from before it joined.
     var before: String?
     var dryRun: Bool
     /// The first exchange.
@@ -34,15 +34,15 @@ struct SyncEnableAnswer: Answer {
         var identity: String
         var columns: [String]
         var rows: Int64?
-        /// Rows in the store and in the group, in one of them, and those that others have deleted; `nil` if
+        /// The numbers of rows in both the store and the group, in only one of them, and deleted by others; `nil` if
         /// the store begins the group.
         var alike: Int64?
-        /// Those of them with values that yield to the group's.
+        /// The number of matching rows whose values yield to the group's.
         var yielding: Int64?
         var onlyHere: Int64?
         var onlyThere: Int64?
         var deletedThere: Int64?
-        /// Those only here that are like rows only there.
+        /// The number of rows only here that resemble rows only there.
         var doubled: Int64?
     }
 
@@ -95,7 +95,7 @@ struct SyncEnableAnswer: Answer {
 }
 
 extension Console {
-    /// Shows a person what is to be agreed to.
+    /// Shows the plan that the user has to confirm.
     func show(_ plan: EnableSync.Plan) {
         for line in [plan.headline] + plan.lines { message(line) }
     }
@@ -130,7 +130,7 @@ extension EnableSync.Plan {
             + preview.leftOut.map { "  left out: \($0)" }
     }
 
-    /// Returns a line for each table that has such rows, by its name.
+    /// Returns a line for each table with such rows, sorted by name.
     private func counts(
         _ count: KeyPath<JoinPreview.Table, Int64>,
         _ words: (_ rows: String, _ table: String) -> String
@@ -141,7 +141,7 @@ extension EnableSync.Plan {
 }
 
 extension JoinPreview.Table {
-    /// What becomes of the rows, in a few words.
+    /// The result for the rows in a few words.
     fileprivate var words: String {
         let parts = [
             (alike, "alike"), (onlyHere, "only here"), (onlyThere, "only there"),

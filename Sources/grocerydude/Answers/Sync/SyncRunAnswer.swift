@@ -3,7 +3,7 @@ internal import Operations
 internal import Sync
 internal import SystemPackage
 
-/// What was exchanged, a store each.
+/// The results of an exchange for each store.
 struct SyncRunAnswer: Answer {
     var messageType = "summary"
     var stores: [StoreAnswer]
@@ -23,7 +23,6 @@ struct SyncRunAnswer: Answer {
         }
     }
 
-    /// One store.
     struct StoreAnswer: Encodable {
         var store: String
         var group: String?
@@ -35,9 +34,9 @@ struct SyncRunAnswer: Answer {
         var held: Int64
         var conflicts: Int64
         var waiting: [WaitingAnswer]
-        /// The copy of the store that was kept before it yielded to the container.
+        /// The copy of the store from before it yielded to the container.
         var yielded: String?
-        /// The text of its error.
+        /// The message of its error.
         var error: String?
         fileprivate let line: String
 
@@ -111,7 +110,7 @@ struct WaitingAnswer: Encodable {
 }
 
 extension SyncedStore {
-    /// What was exchanged, for people.
+    /// Returns the results of the exchange as a line for people.
     fileprivate func line(isDryRun: Bool) -> String {
         guard let outcome else { return overview.decision == nil ? "failed" : "needs a decision" }
         guard outcome.hasContainer else {
@@ -131,7 +130,7 @@ extension SyncedStore {
             parts.append(written)
         }
         if outcome.trouble != nil { parts.append("cut off") }
-        // What is only tried is not written, and of what is put off the error tells.
+        // A dry run writes nothing, and the error covers postponed rows.
         let behind = overview.behind(isOfFilesAlone: isDryRun || outcome.isPutOff)
         let nothing = behind == nil ? "in step, nothing new" : "nothing new"
         var text = parts.isEmpty ? nothing : parts.joined(separator: ", ")

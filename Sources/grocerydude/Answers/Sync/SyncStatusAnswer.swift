@@ -3,7 +3,7 @@ internal import Foundation
 internal import Operations
 internal import Sync
 
-/// How stores that take part are.
+/// The state of the stores that take part in sync.
 struct SyncStatusAnswer: Answer {
     var messageType = "summary"
     var stores: [StoreAnswer]
@@ -74,7 +74,7 @@ struct SyncStatusAnswer: Answer {
         var bytes: Int64
     }
 
-    /// Files of the container that are known here.
+    /// The known files of the container.
     struct Known: Encodable {
         var files: Int
         var bytes: Int64
@@ -86,7 +86,7 @@ struct SyncStatusAnswer: Answer {
         var heard: LocalTime?
         var hasAll: Bool
         var forgotten: Bool
-        /// How far its clock is ahead of this machine's, in seconds.
+        /// The time in seconds by which its clock is ahead of this machine's.
         var clockAhead: Int64
         fileprivate let cells: [String]
 
@@ -117,11 +117,11 @@ struct SyncStatusAnswer: Answer {
 
     struct Table: Encodable {
         var name: String
-        /// How its rows are known on all devices; `nil` if the store has no such table, or cannot be read.
+        /// The way in which all devices identify its rows; `nil` if the store has no such table or cannot be read.
         var identity: String?
         var rows: Int64
         var held: Int64
-        /// Why it does not sync.
+        /// The reason why it does not sync.
         var leftOut: String?
 
         static func tables(_ overview: SyncOverview, _ preview: SyncPreview?) -> [Table] {
@@ -143,7 +143,7 @@ struct SyncStatusAnswer: Answer {
 }
 
 extension SyncOverview {
-    /// The store's state, its devices and what a person should know besides.
+    /// Returns lines about the store's state, its devices and other remarks.
     fileprivate func lines(
         of outcome: ShowSync.Outcome,
         _ devices: [SyncStatusAnswer.Device],
@@ -168,7 +168,7 @@ extension SyncOverview {
         return lines
     }
 
-    /// What is said of a store without its container.
+    /// The text for a store without its container.
     var localOnly: String {
         let count = Int(unsentChanges)
         let waiting = count == 0 ? "nothing waits" : counted(count, "change waits", "changes wait")
@@ -189,10 +189,10 @@ extension SyncOverview {
         }
     }
 
-    /// Says what of a store is not exchanged yet.
+    /// Returns the changes that are not exchanged yet.
     ///
-    /// - Parameter isOfFilesAlone: whether only files that cannot be read are told of.
-    /// - Returns: `nil` if nothing is left.
+    /// - Parameter isOfFilesAlone: whether to count only files that cannot be read.
+    /// - Returns: `nil` if there are none.
     func behind(isOfFilesAlone: Bool) -> String? {
         let counts = [
             (isOfFilesAlone ? 0 : Int(unsentChanges), "change", "changes", "sent"),

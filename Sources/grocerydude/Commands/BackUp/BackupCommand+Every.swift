@@ -3,17 +3,17 @@ internal import Files
 internal import Operations
 
 extension BackupCommand {
-    /// How often the user's wish to stop is asked for.
+    /// The interval at which the user's wish to stop is checked.
     private static let step = Duration.milliseconds(200)
 
-    /// Backs up whenever something has changed, until a signal ends it.
+    /// Makes a backup whenever something has changed, until a signal ends it.
     ///
-    /// A look that finds nothing reads no file and asks no remote. A failure is told once, and tried again at each
-    /// look until it succeeds or becomes another one. A computer that slept has missed looks, and no more.
+    /// A look without changes reads no file and contacts no remote. A failure is reported once, and retried at each
+    /// look until it ends or changes. A computer that slept has only missed looks.
     ///
     /// - Parameters:
-    ///   - pace: the time from one look to the next.
-    ///   - invocation: the command's.
+    ///   - pace: the interval between two looks.
+    ///   - invocation: the command's invocation.
     /// - Returns: the signal's exit code.
     /// - Throws: `UsageError` if the options contradict each other.
     func run(every pace: Duration, _ invocation: Invocation) async throws -> CommandResult {
@@ -25,7 +25,7 @@ extension BackupCommand {
                 let next = ContinuousClock.now + pace
                 try Interruption.check()
                 let now = Invocation(invocation.profile, output, invocation.console)
-                // Before the backup, so that no change falls between the two.
+                // The look precedes the backup, so that no change in between is missed.
                 let sight = try? StoresSight(of: now.stores, as: options, at: now.now)
                 if sight == nil || sight?.text != seen {
                     let news = await attempt(now, knowing: failure)
@@ -44,16 +44,16 @@ extension BackupCommand {
         }
     }
 
-    /// Makes a backup, as a run of its own.
+    /// Makes a backup as a separate run.
     ///
     /// - Parameters:
-    ///   - invocation: that run's.
-    ///   - known: the failure of the run before, which nobody is told of twice.
-    /// - Returns: why there is none; `nil` if there is.
+    ///   - invocation: the run's invocation.
+    ///   - known: the failure of the previous run, which is not reported again.
+    /// - Returns: the failure; `nil` if the backup was made.
     private func attempt(_ invocation: Invocation, knowing known: String?) async -> String? {
         func fail(_ error: any Error) -> CommandResult {
             guard explain(error) == known else { return invocation.failure(error) }
-            // As if a hook had wanted to wait.
+            // The run counts as skipped, as if a hook had skipped it.
             var result = CommandResult(.skipped, message: known)
             result.isUneventful = true
             return result

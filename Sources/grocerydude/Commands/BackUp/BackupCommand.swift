@@ -83,7 +83,7 @@ struct BackupCommand: FolderCommand {
     @Flag(help: "Accept the data as right, even if much less is there than in the last backup.")
     var acceptChanges = false
 
-    /// Each of many backups is a run of its own.
+    /// Each backup of `--every` is logged as a separate run.
     var logged: Run.Command? { every == nil ? .backup : nil }
     var runsAllProfiles: Bool { allProfiles }
     var recovery: Recovery { .required }
@@ -119,6 +119,7 @@ struct BackupCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         try requirePolicy(invocation)
+        let invocation = try await continuing(invocation)
         if let every { return try await run(every: every.duration, invocation) }
         return try await backUp(invocation)
     }
@@ -132,7 +133,7 @@ struct BackupCommand: FolderCommand {
             context: invocation.context
         ).run()
         if every != nil, outcome.isUnchanged, outcome.problems.isEmpty {
-            // As often as files are touched.
+            // This happens whenever files are touched.
             var result = CommandResult(.done)
             result.isUneventful = true
             return result
@@ -162,8 +163,8 @@ struct BackupCommand: FolderCommand {
         }
     }
 
-    /// Throws before any work if old backups are to be removed, and no policy keeps any: a backup alone
-    /// would look like success.
+    /// Throws before any work if old backups are to be removed and no policy keeps any, since a backup alone would look
+    /// like success.
     private func requirePolicy(_ invocation: Invocation) throws {
         guard invocation.profile.prunes, retention.policy(invocation).isEmpty,
             !retention.unsafeAllowRemoveAll
@@ -181,6 +182,8 @@ struct BackupCommand: FolderCommand {
         options.acceptsChanges = acceptChanges
         options.skipsUnchanged = profile.skipsIfUnchanged
         options.exclusions = try exclusions.read(profile)
+        options.followsLinks = profile.followsLinks
+        options.externalFiles = profile.externalFiles
         options.queues = profile.queues
         options.increments = increments.options(invocation)
         options.streams = !profile.spools
@@ -189,9 +192,9 @@ struct BackupCommand: FolderCommand {
         options.sameName = sameName.sameName
         options.isStrict = strictness.strict
         guard every != nil else { return options }
-        // Of one that waits, nobody would know whether it ever arrives; the next look comes soon.
+        // A waiting backup might never arrive unnoticed, and the next look comes soon.
         options.queues = false
-        // A file may have been touched, or written back as it was.
+        // A file may have been touched, or rewritten with the same content.
         options.skipsUnchanged = true
         return options
     }
@@ -202,14 +205,17 @@ struct BackupCommand: FolderCommand {
         _ invocation: Invocation
     ) async throws -> CommandResult {
         var options = CheckBackups.Options()
-        // Each backup that it is built on was verified when it was new.
+        // The backups that it is built on were verified when they were new.
         options.leavesOutNeeds = true
         let check = try CheckBackups(
             in: invocation.folder(),
             options: options,
             context: invocation.context
         )
-        let operation = try VerifyThenPrune(check: check, prune: retention.prune(invocation))
+        let operation = try VerifyThenPrune(
+            check: check,
+            prune: retention.prune(invocation, .ownOrigin)
+        )
         switch try await operation.run(backup, at: invocation.now) {
         case .damaged(let damage):
             return invocation.failure(

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Files
 internal import Operations
 internal import SystemPackage
 
@@ -30,6 +31,9 @@ struct ExtractCommand: FolderCommand {
     )
     var target: String?
 
+    @Flag(help: "Give files their set-user-id and set-group-id bits.")
+    var keepSetuid = false
+
     @OptionGroup var folder: FolderOptions
 
     func validate() throws {
@@ -39,12 +43,37 @@ struct ExtractCommand: FolderCommand {
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let extract = ExtractFiles(context: invocation.context, fileSystem: invocation.fileSystem)
+        let extract = ExtractFiles(
+            context: invocation.context,
+            fileSystem: invocation.fileSystem,
+            keepingSetID: keepSetuid
+        )
         let directory = invocation.absolute(FilePath(target ?? "."))
         let paths = paths
         let outcome = try await invocation.opened(name).look {
             try extract.run(paths, of: $0, to: directory)
         }
         return try invocation.answer(ExtractAnswer(outcome))
+    }
+}
+
+/// The answer about files extracted from a backup.
+struct ExtractAnswer: Answer {
+    /// The new files and directories for the given names.
+    var paths: [String]
+    /// The number of files in them.
+    var files: Int
+    var bytes: Int64
+
+    init(_ outcome: ExtractFiles.Outcome) {
+        paths = outcome.paths
+        files = outcome.files
+        bytes = outcome.bytes
+    }
+
+    func write(to console: Console) {
+        console.done(
+            "\(counted(files, "file", "files")), \(byteCount(bytes)): \(paths.map { "'\($0)'" }.joined(separator: ", "))"
+        )
     }
 }

@@ -39,10 +39,12 @@ struct RestoreCommand: FolderCommand {
     var undo = false
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
-            "Restore the newest backup that was made by then: '2026-11-22 09:41', or RFC 3339.",
+            "Restore the newest backup that was made by then: '2026-11-22 09:41', yesterday, 'last tuesday', '2 days ago', -3d.",
             valueName: "time"
-        )
+        ),
+        transform: Moment.init
     )
     var at: Moment?
 
@@ -90,8 +92,25 @@ struct RestoreCommand: FolderCommand {
     @Flag(help: "Rename what is in the way: 'Stores_New' or 'Stores_Old' becomes 'Stores_Old_2'.")
     var setAsideLeftovers = false
 
-    @Flag(help: "Go on even if an application has a store open.")
+    @Flag(help: "Go on even if an application has a store open, or would keep what is replaced.")
     var force = false
+
+    @Flag(
+        help:
+            "Give files the owners of the backup, though the present data is another user's (as root)."
+    )
+    var numericOwner = false
+
+    @Flag(help: "Give files their set-user-id and set-group-id bits.")
+    var keepSetuid = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Restore only what this key signed, and do not ask whether it is known: SHA256:….",
+            valueName: "fingerprint"
+        )
+    )
+    var signer: String?
 
     @Flag(help: "Do not back up the data that is replaced.")
     var noSafetyBackup = false
@@ -110,7 +129,7 @@ struct RestoreCommand: FolderCommand {
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    /// A dry run, and a restore into another directory, are not logged.
+    /// Dry runs, and restores into another directory, are not logged.
     var logged: Run.Command? { dryRun || target != nil ? nil : .restore }
     var recovery: Recovery { .required }
     var ownFlags: [FlagValue?] {
@@ -156,7 +175,7 @@ struct RestoreCommand: FolderCommand {
         backup = try await WaitForBackup(in: folder, context: invocation.context)
             .run(backup, atMost: wait?.duration ?? .zero)
         var options = options(invocation)
-        // With its folder away, what is replaced has to wait too.
+        // If its folder is unreachable, the safety backup has to wait too.
         options.backup.queues = invocation.profile.queues || backup.isWaiting
         options.sidecars = Invocation.sidecars
         let restore = RestoreBackup(
@@ -165,6 +184,11 @@ struct RestoreCommand: FolderCommand {
             context: invocation.context,
             fileSystem: invocation.fileSystem
         )
+        if at != nil || undo || name == "latest" {
+            let made = backup.time.map { ", made \(invocation.local($0))" } ?? ""
+            invocation.context.report(.note("restoring from '\(backup.displayName)'\(made)"))
+        }
+        try refuseUnknown(&backup, invocation)
         warn(of: backup, invocation)
         if part.isOfRows {
             return try await bringRows(of: backup, in: folder, options, invocation)
@@ -207,11 +231,38 @@ struct RestoreCommand: FolderCommand {
             ? result : result.with(.partial, "the application was not told of the restore")
     }
 
+    /// Refuses the newest backup if it has no trusted signature and nobody can agree.
+    ///
+    /// A machine without trusted keys continues, and reports whose backup it restores.
+    private func refuseUnknown(_ backup: inout Backup, _ invocation: Invocation) throws {
+        // If a signer is named, the archive is checked after it is opened.
+        guard signer == nil, let reason = backup.distrust else { return }
+        let isNamed = name != nil && name != "latest"
+        guard !isNamed, yes, target == nil, !dryRun, try !invocation.knowsNobody else { return }
+        // A backup without a known signature may be damaged, so it is opened first.
+        guard !backup.isAnonymous else { return backup.requireTrust() }
+        throw CommandError.notTrusted(
+            backup.displayName,
+            reason: reason,
+            origin: backup.signerKey == nil ? nil : backup.originName
+        )
+    }
+
+    /// Returns all warnings about a backup, for a question.
+    private func remarks(on backup: Backup, _ invocation: Invocation) -> String {
+        let remarks = [
+            signer == nil ? backup.distrust.map { "but \($0)" } : nil,
+            invocation.origin.isOther(than: backup)
+                ? "a backup of another machine or of another stores directory" : nil,
+            backup.damage.map { "which is damaged (\($0))" },
+            backup.isPartial ? "which was made in part only" : nil,
+            backup.isAnomalous ? "which has much less in it than the backup before it" : nil,
+        ].compactMap(\.self)
+        return remarks.isEmpty ? "" : ", " + remarks.joined(separator: ", ")
+    }
+
     private func question(of backup: Backup, _ invocation: Invocation) -> String {
-        let other =
-            backup.isOfOther(than: invocation.stores)
-            ? ", a backup of another machine or of another stores directory" : ""
-        let from = "Restore from '\(backup.displayName)'\(other)?"
+        let from = "Restore from '\(backup.displayName)'\(remarks(on: backup, invocation))?"
         let place = "'\(invocation.stores.string)'"
         guard let first = part.paths.first else {
             return "\(from) It replaces the data in \(place)."
@@ -220,7 +271,7 @@ struct RestoreCommand: FolderCommand {
         return "\(from) It replaces '\(first)'\(rest) in \(place), and nothing else."
     }
 
-    /// Returns the backup that is meant; `nil` if none was chosen.
+    /// Returns the wanted backup; `nil` if none was chosen.
     private func chosen(
         in folder: BackupFolder,
         _ invocation: Invocation
@@ -263,7 +314,9 @@ struct RestoreCommand: FolderCommand {
                 invocation.console.message(rows.line)
                 rows.lossLine.map(invocation.console.message)
             }
-            let question = "Bring these rows back into '\(invocation.stores.string)'?"
+            let from = "'\(backup.displayName)'\(remarks(on: backup, invocation))"
+            let question =
+                "Bring these rows back from \(from) into '\(invocation.stores.string)'?"
             guard try invocation.confirm(question, yes: yes) else { return .declined }
             options.isDryRun = false
         }
@@ -272,14 +325,14 @@ struct RestoreCommand: FolderCommand {
         return CommandResult(of: outcome.backup, problems: outcome.problems)
     }
 
-    /// Finds what a restore would change, for a person who is asked or who tries it; `nil` if nobody reads it.
+    /// Returns the changes that a restore would make, for a question or a dry run; `nil` if they are not shown.
     private func preview(
         of backup: Backup,
         in folder: BackupFolder,
         _ invocation: Invocation
     ) async throws -> RestorePreview? {
         let isAsked = !yes && invocation.console.canAsk
-        // Of an archive elsewhere too much would have to be fetched.
+        // For a remote archive, too much would have to be fetched.
         guard target == nil, dryRun || isAsked, backup.isOnThisMachine,
             try FileInfo.ifPresent(invocation.stores) != nil
         else { return nil }
@@ -299,13 +352,23 @@ struct RestoreCommand: FolderCommand {
         if let warning = backup.futureWarning(at: invocation.now) {
             invocation.context.report(.warning(warning))
         }
-        // A restore of more than rows says so itself, once its archive is open.
-        if part.isOfRows, backup.isOfOther(than: invocation.stores) {
+        // A restore of files reports it after its archive is opened.
+        if part.isOfRows, invocation.origin.isOther(than: backup) {
             invocation.context.report(
                 .warning(
                     "'\(backup.displayName)' is a backup of another machine, or of another stores directory"
                 )
             )
+        }
+        if signer == nil, let reason = backup.distrust {
+            let plain = invocation.profile.keys.recipients.isEmpty || backup.isEncrypted
+            let form = plain ? "" : ", and not encrypted, as the others are"
+            invocation.context.report(
+                .warning("nobody knows who made '\(backup.displayName)': \(reason)\(form)")
+            )
+        }
+        if let damage = backup.damage {
+            invocation.context.report(.warning("'\(backup.displayName)' is damaged: \(damage)"))
         }
         if backup.isAnomalous {
             invocation.context.report(
@@ -317,13 +380,13 @@ struct RestoreCommand: FolderCommand {
         if backup.isPartial {
             invocation.context.report(
                 .warning(
-                    "'\(backup.displayName)' was made in part only: 'grocerydude show '\(backup.displayName)'' tells what is missing"
+                    "'\(backup.displayName)' was made in part only: '\(Advice.command("show", backup.displayName))' tells what is missing"
                 )
             )
         }
     }
 
-    /// Returns whether a backup may replace data of which it has much less.
+    /// Returns whether a backup may replace data although it has much less of it.
     private func accepts(_ loss: String, _ invocation: Invocation) throws -> Bool {
         guard yes else {
             return try invocation.confirm("\(loss). Restore it all the same?", yes: false)
@@ -344,6 +407,9 @@ struct RestoreCommand: FolderCommand {
         options.setsAsideLeftovers = setAsideLeftovers
         options.acceptsLoss = { try accepts($0, invocation) }
         options.force = force
+        options.takesOwnerNumbers = numericOwner
+        options.keepsSetID = keepSetuid
+        options.signer = signer
         options.makesSafetyBackup = invocation.profile.restore.makesSafetyBackup
         options.isDryRun = dryRun
         options.only = part.paths
@@ -356,7 +422,7 @@ struct RestoreCommand: FolderCommand {
 }
 
 extension Backup {
-    /// Returns whether it has a file of a name, as far as it can be read.
+    /// Returns whether it has a file of the given name and can be read.
     fileprivate func hasFile(
         _ name: String,
         in folder: BackupFolder,

@@ -31,9 +31,6 @@ struct CheckCommand: FolderCommand {
     @Flag(help: "Check all backups.")
     var all = false
 
-    @Flag(help: "Check the newest backup.")
-    var latest = false
-
     @Flag(help: "Rehearse a restore, and have SQLite check every store in full.")
     var restore = false
 
@@ -54,7 +51,7 @@ struct CheckCommand: FolderCommand {
     @OptionGroup var metrics: MetricsOptions
 
     func validate() throws {
-        guard !all || names.isEmpty && !latest else {
+        guard !all || names.isEmpty else {
             throw ValidationError("'--all' and names of backups exclude each other")
         }
         guard !restore || readDataSubset == nil else {
@@ -90,14 +87,16 @@ struct CheckCommand: FolderCommand {
         if quick {
             let wanted = try await wanted(of: backups, in: folder, checks, invocation)
             results = try await checks.compare(wanted, at: invocation.now)
+            let width = CheckRow.width(of: wanted)
             try invocation.console.answer(
-                results.map { CheckRow($0, among: wanted, invocation) }
+                results.map { CheckRow($0, nameWidth: width, invocation) }
             )
             return result(of: results, invocation)
         }
         let choice = invocation.profile.check.readDataSubset
         var wanted = try await wanted(of: backups, in: folder, checks, invocation)
         if choice != nil, names.isEmpty { wanted = checks.mostNeededFirst(wanted) }
+        let width = CheckRow.width(of: wanted)
         for backup in wanted {
             let result = try await checks.run(
                 backup,
@@ -106,17 +105,19 @@ struct CheckCommand: FolderCommand {
             )
             results.append(result)
             guard !output.json else { continue }
-            try invocation.console.answer([CheckRow(result, among: wanted, invocation)])
+            try invocation.console.answer([CheckRow(result, nameWidth: width, invocation)])
         }
         if output.json {
             try invocation.console.answer(
-                results.map { CheckRow($0, among: wanted, invocation) }
+                results.map { CheckRow($0, nameWidth: width, invocation) }
             )
         }
         return result(of: results, invocation)
     }
 
-    /// Returns whether to rehearse a restore: a subset that is asked for now wins over the profile.
+    /// Returns whether to rehearse a restore.
+    ///
+    /// A subset from the command line overrides the profile.
     private func restores(_ profile: Profile) -> Bool {
         profile.check.restores && readDataSubset == nil && !quick
     }
@@ -127,8 +128,8 @@ struct CheckCommand: FolderCommand {
         _ checks: CheckBackups,
         _ invocation: Invocation
     ) async throws -> [Backup] {
-        if invocation.profile.check.all, names.isEmpty, !latest { return backups }
-        let all = names + (latest || names.isEmpty ? ["latest"] : [])
+        if invocation.profile.check.all, names.isEmpty { return backups }
+        let all = names.isEmpty ? ["latest"] : names
         return try await checks.find(
             invocation.naming(all, in: folder),
             in: backups,
@@ -143,7 +144,7 @@ struct CheckCommand: FolderCommand {
         return options
     }
 
-    /// Returns the worst of all results: damage, then a backup that could not be checked.
+    /// Returns the worst result: damage, then a backup that could not be checked.
     private func result(
         of results: [CheckBackups.Result],
         _ invocation: Invocation

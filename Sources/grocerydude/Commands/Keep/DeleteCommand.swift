@@ -43,7 +43,7 @@ struct DeleteCommand: FolderCommand {
         let folder = try invocation.folder()
         let backup = try await invocation.find(name, in: folder)
         let delete = DeleteBackup(from: folder, context: invocation.context)
-        // Whoever is asked agrees to these and no others.
+        // The user confirms exactly these backups.
         let planned =
             yes && !dryRun
             ? nil
@@ -86,7 +86,7 @@ struct DeleteCommand: FolderCommand {
         )
     }
 
-    /// Returns in words what goes with a backup, the last of some.
+    /// Returns the text about the backups to be deleted along with the last one of the list.
     private static func rest(_ all: [Backup]) -> String {
         guard all.count > 1 else { return "" }
         let names = all.dropLast().map { "'\($0.displayName)'" }.joined(separator: ", ")

@@ -45,7 +45,7 @@ extension PinningCommand {
         let name = try await invocation.naming(name, in: folder)
         let (backup, problems) = try await PinBackup(in: folder, context: invocation.context)
             .run(name, isPinned: pins, at: invocation.now)
-        let row = BackupRow(backup, invocation)
+        let row = BackupRow(backup, invocation.origin, invocation)
         return try invocation.answer(
             DoneAnswer(facts: row, line: "\(pins ? "pinned" : "unpinned") '\(row.displayName)'"),
             problems: problems

@@ -12,6 +12,9 @@ struct PruneCommand: FolderCommand {
             damaged, or is the newest. Removed backups can come back with 'grocerydude undelete' for some days. \
             Nothing is removed while the newest backup has much less than the ones before it.
 
+            The policy counts the backups of each machine and stores directory by themselves. Those that no known \
+            machine signed stay; see 'grocerydude trust'.
+
             Without a policy, '--keep-trash' empties the trash and removes nothing else.
             """,
         example: "grocerydude prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run"
@@ -22,15 +25,22 @@ struct PruneCommand: FolderCommand {
     @OptionGroup var trash: TrashOptions
     @OptionGroup var metrics: MetricsOptions
 
+    @Flag(help: "Count the backups of all machines and stores directories together.")
+    var allOrigins = false
+
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
 
-    /// A dry run is not logged.
+    /// Dry runs are not logged.
     var logged: Run.Command? { dryRun ? nil : .prune }
     var ownFlags: [FlagValue?] { retention.flags + trash.flags + metrics.flags }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let prune = try retention.prune(invocation, orTrashAlone: trash.keepTrash != nil)
+        let prune = try retention.prune(
+            invocation,
+            allOrigins ? .allOrigins : .eachOrigin,
+            orTrashAlone: trash.keepTrash != nil
+        )
         if dryRun {
             let plan = try await prune.plan()
             return try invocation.answer(plan, nil, emptying: try await prune.trashPlan())
@@ -41,9 +51,9 @@ struct PruneCommand: FolderCommand {
 }
 
 extension Invocation {
-    /// Answers with the backups that were kept and removed, and returns the result with all problems.
+    /// Prints the backups that were kept and removed, and returns the result with all problems.
     ///
-    /// In a dry run there is no outcome.
+    /// `outcome` is `nil` in a dry run.
     func answer(
         _ plan: PruneBackups.Plan,
         _ outcome: PruneBackups.Outcome?,
@@ -59,7 +69,7 @@ extension Invocation {
         return result.with(partial.status, partial.message)
     }
 
-    /// Warns that a command has done only a part of its work, and returns the result with the reason.
+    /// Warns that a command completed only a part of its work, and returns the result with the reason.
     func failure(
         _ reason: String,
         _ status: ExitStatus,

@@ -1,5 +1,6 @@
 internal import Age
 internal import ArgumentParser
+internal import Backups
 internal import Files
 internal import Foundation
 internal import SystemPackage
@@ -32,9 +33,24 @@ struct KeyGenerateCommand: ConsoleCommand {
     )
     var postQuantum = false
 
+    @Flag(help: "Make the key that signs this machine's backups, before the first one does.")
+    var signing = false
+
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        guard !signing || file == nil && !postQuantum else {
+            throw ValidationError("'--signing' excludes '--output' and '--post-quantum'")
+        }
+    }
+
     func run(on console: Console) async throws -> ExitStatus {
+        if signing {
+            let key = try KeyRing(KeySettings(), console).generateSigningKey()
+            let row = SignerRow(name: Signers.ownName, key: key.publicKey, own: true)
+            try console.answer(DoneAnswer(facts: row, line: key.publicKey.text))
+            return .done
+        }
         let path = file.map { FilePath($0) } ?? KeyRing.usualPath
         let identity = try Identity.generate(isHybrid: postQuantum)
         let recipient = identity.recipient.description
@@ -48,19 +64,31 @@ struct KeyGenerateCommand: ConsoleCommand {
         if file == nil {
             try LocalFileSystem().createDirectories(path.removingLastComponent())
         }
-        try write(text, to: path)
+        try KeyRing.writeNew(text, to: path)
         try console.answer(KeyGenerateAnswer(path: printable(path), recipient: recipient))
         return .done
     }
+}
 
-    /// Writes a new file that only its owner can read, and that is on the disk.
-    private func write(_ text: String, to path: FilePath) throws {
-        guard try FileInfo.ifPresent(path) == nil else { throw KeyError.exists(path) }
-        let file = try File.create(path)
-        try file.setMode(0o600)
-        try Array(text.utf8).withUnsafeBytes { try file.write($0, at: 0) }
-        try file.sync()
-        let parent = path.removingLastComponent()
-        try LocalFileSystem().sync(parent.isEmpty ? "." : parent)
+/// A new key.
+struct KeyGenerateAnswer: Answer {
+    /// The file of the secret key.
+    var path: String
+    /// The public key.
+    var recipient: String
+
+    /// The maximum length of a key that is printed twice.
+    private static let shownLimit = 200
+
+    func write(to console: Console) {
+        console.done(recipient)
+        console.message("the secret key is in '\(path)'")
+        let print = "grocerydude key print --identity \(shellWord(path))"
+        console.message(
+            "without that file, all that is encrypted for it is lost: keep a copy elsewhere; \"\(print)\" is for paper"
+        )
+        // A hybrid key has two thousand letters, and was printed above.
+        let key = recipient.count < Self.shownLimit ? recipient : "the key above"
+        console.message("to encrypt backups, set 'recipients: [\(key)]'")
     }
 }

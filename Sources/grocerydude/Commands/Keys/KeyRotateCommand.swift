@@ -17,18 +17,28 @@ struct KeyRotateCommand: FolderCommand {
         example: "grocerydude key rotate --identity old.txt --recipient age1…"
     )
 
+    @Flag(help: "Make a new signing key, which the present one vouches for; encrypt nothing.")
+    var signing = false
+
     @OptionGroup var recipients: RecipientOptions
     @OptionGroup var folder: FolderOptions
 
     var ownFlags: [FlagValue?] { recipients.flags }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
+        if signing {
+            let key = try invocation.keyRing.rotateSigningKey(name: invocation.origin.name)
+            let row = SignerRow(name: invocation.origin.name, key: key.publicKey, own: true)
+            return try invocation.answer(
+                DoneAnswer(facts: row, line: "backups are signed by \(row.fingerprint) from now on")
+            )
+        }
         let rotate = try RotateKeys(in: invocation.folder(), context: invocation.context)
         let outcome = try await rotate.run(at: invocation.now)
         try invocation.console.answer(outcome.items.map { KeyRotateRow($0) })
         let result = CommandResult(problems: outcome.problems)
         if let failure = outcome.missingKey { return invocation.failure(failure, after: result) }
-        // What the keys at hand do not open was passed over.
+        // Backups that no available key opens were skipped.
         let failed = outcome.items.filter { ($0.failure as? AgeError)?.isOfKeys != true }
         guard let item = failed.first(where: { $0.failure != nil }), let failure = item.failure
         else { return result }
@@ -38,5 +48,24 @@ struct KeyRotateCommand: FolderCommand {
         }
         let reason = "'\(item.backup.name)' was not encrypted anew: \(explain(failure))"
         return invocation.failure(reason, .partial, after: result)
+    }
+}
+
+/// A backup that was encrypted again, or the reason why it was not.
+struct KeyRotateRow: AnswerRow {
+    var name: String
+    var rotated: Bool
+    /// The reason why it was not changed.
+    var reason: String?
+
+    init(_ item: RotateKeys.Item) {
+        name = item.backup.name
+        rotated = item.rotated != nil
+        reason = item.failure.map { explain($0) }
+    }
+
+    static func write(_ rows: [KeyRotateRow], to console: Console) {
+        let cells = rows.map { [$0.name, $0.reason ?? "encrypted anew"] }
+        console.answer(lines: Columns(rows: cells, right: []).lines)
     }
 }

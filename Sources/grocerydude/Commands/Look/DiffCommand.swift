@@ -40,7 +40,7 @@ struct DiffCommand: FolderCommand {
     var rows = false
 
     @Option(
-        // So that a negative number is refused as one.
+        // With this strategy a negative number is refused as such.
         parsing: .unconditional,
         help: ArgumentHelp("With '--rows': the most rows of each table.", valueName: "n")
     )
@@ -83,7 +83,7 @@ struct DiffCommand: FolderCommand {
             context: invocation.context
         ).run(from: before.state, to: after.state) { difference in
             if case .unread(let store) = difference {
-                invocation.context.report(.warning("\(store.warning); \(Hint.after(store))"))
+                invocation.context.report(.warning(store.warning))
             }
             try invocation.console.answer(DifferenceAnswer(difference))
         }

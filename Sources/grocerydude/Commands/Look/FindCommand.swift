@@ -49,12 +49,14 @@ struct FindCommand: FolderCommand {
     var table: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
-            "Only in backups made since: 7d or 2y5m7d3h ago, or a date such as 2026-11-21.",
+            "Only in backups made since: 7d or 2y5m7d3h ago, yesterday, or a date such as 2026-11-21.",
             valueName: "time"
-        )
+        ),
+        transform: Moment.init
     )
-    var since: SinceTime?
+    var since: Moment?
 
     @Option(help: ArgumentHelp("The most rows to tell.", valueName: "number"))
     var limit = 100

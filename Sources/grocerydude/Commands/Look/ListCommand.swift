@@ -1,6 +1,6 @@
-internal import Files
-internal import Backups
 internal import ArgumentParser
+internal import Backups
+internal import Files
 internal import Operations
 
 struct ListCommand: FolderCommand {
@@ -35,7 +35,7 @@ struct ListCommand: FolderCommand {
     func validate() throws {
         guard !trash || selection.isPlain && contains == nil else {
             throw ValidationError(
-                "'--trash' goes with none of '--sort', '--reverse', '--since', '--tag' and '--contains'"
+                "'--trash' goes with none of '--sort', '--since', '--tag' and '--contains'"
             )
         }
     }
@@ -55,7 +55,9 @@ struct ListCommand: FolderCommand {
             return Sight(answer: try await folder.trashed().map { TrashRow($0, invocation) })
         }
         let (outcome, unreachable) = try await folder.listWithWaiting()
-        var backups = selection.selection(invocation)(outcome.backups.withoutReplaced)
+        var selection = selection.selection(invocation)
+        selection.origin = stores.origin
+        var backups = selection(outcome.backups.withoutReplaced)
         var problems: [Problem] = []
         if let contains {
             let search = BackupsContaining(in: folder, context: invocation.context)
@@ -66,8 +68,10 @@ struct ListCommand: FolderCommand {
         sight.unreachable = unreachable
         sight.problems = problems
         sight.remarks = problems.map { .problem($0) }
-        // One that could not be looked into may be.
-        if backups.isEmpty, problems.isEmpty {
+        let loss = unreachable == nil ? await folder.lossWarning(beside: outcome.backups) : nil
+        if let loss { sight.remarks.append(.warning(loss)) }
+        // A backup that could not be inspected may match.
+        if backups.isEmpty, problems.isEmpty, loss == nil {
             let reason =
                 outcome.backups.isEmpty ? "there are no backups yet" : "no backup is like that"
             sight.remarks.append(.note(reason))
@@ -82,5 +86,26 @@ struct ListCommand: FolderCommand {
             }
         }
         return sight
+    }
+}
+
+/// A deleted backup that can come back.
+struct TrashRow: AnswerRow {
+    var name: String
+    var displayName: String
+    var size: Int64
+    var deleted: LocalTime
+
+    init(_ backup: TrashedBackup, _ invocation: Invocation) {
+        name = backup.name
+        displayName = backup.displayName
+        size = backup.size
+        deleted = invocation.local(backup.deleted)
+    }
+
+    static func write(_ rows: [TrashRow], to console: Console) {
+        let cells = rows.map { [$0.displayName, byteCount($0.size), "deleted \($0.deleted)"] }
+        console.answer(lines: Columns(rows: cells, right: [1]).lines)
+        if rows.isEmpty { console.message("there are no deleted backups") }
     }
 }

@@ -31,9 +31,9 @@ struct LogCommand: InvokedCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         var filter = RunLog.Filter()
-        // A run with other places than its profile's has no profile.
+        // A run with other places than its profile's is logged without a profile.
         filter.profile = stores.configuration.chosenProfile
-        // Runs of all directories, unless one was asked for.
+        // The runs of all directories are shown unless one was named.
         if stores.path != nil { filter.stores = printable(invocation.absolute(invocation.stores)) }
         filter.command = command
         let entries = try invocation.log.entries(filter, limit: limit)

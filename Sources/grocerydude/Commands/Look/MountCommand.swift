@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Files
 internal import Foundation
 internal import Operations
 internal import SystemPackage
@@ -45,7 +46,21 @@ struct MountCommand: FolderCommand {
             try invocation.console.answer(MountAnswer(path: path.string, backups: count))
         }
         if !invocation.console.isAnswerLost { invocation.console.message("unmounted") }
-        // It was to last until it is ended.
+        // The mount lasts until the user ends it, so this is success.
         return CommandResult(.done)
+    }
+}
+
+/// The answer about mounted backups, printed as soon as they are mounted.
+struct MountAnswer: Answer {
+    /// The directory.
+    var path: String
+    /// The number of backups.
+    var backups: Int
+
+    func write(to console: Console) {
+        console.done(
+            "\(counted(backups, "backup", "backups")) mounted at '\(path)': end it with Ctrl-C, or 'fusermount3 -u \(shellWord(path))'"
+        )
     }
 }

@@ -2,7 +2,7 @@ internal import Files
 internal import Operations
 internal import Stores
 
-/// Questions in SQL, one or many, and their answers on the console.
+/// One or more SQL statements, and their results on the console.
 struct QueryPrompt {
     private let queries: QueryStore
     private var form: QueryForm
@@ -14,15 +14,15 @@ struct QueryPrompt {
         self.console = console
     }
 
-    /// Runs statements and prints what they answer.
+    /// Runs statements and prints their results.
     ///
-    /// - Throws: see `QueryStore.run`; what was printed is marked as incomplete then.
+    /// - Throws: see `QueryStore.run`; the output is then marked as incomplete.
     func answer(_ sql: String, _ store: StoreSnapshot) throws {
         var printer = QueryPrinter(form, to: console)
         do {
             try queries.run(sql, in: store) { part in
                 printer.take(part)
-                // Whoever read the answer is gone.
+                // The reader of the output is gone.
                 if console.isAnswerLost { throw CancellationError() }
             }
             printer.end(isComplete: true)
@@ -44,12 +44,12 @@ struct QueryPrompt {
 
         """
 
-    /// Asks for statements until there are no more.
+    /// Reads and runs statements until the input ends.
     ///
-    /// - Parameter open: opens the store, for each statement as it is then.
+    /// - Parameter open: opens the store in its present state, for each statement.
     /// - Throws: `CancellationError` after a signal; errors of the store go to the console.
     mutating func run(_ open: () throws -> StoreSnapshot) throws {
-        // Whatever is wrong with it is told before anything is typed.
+        // Any fault of the store is reported before the first prompt.
         _ = try open()
         let editor = LineEditor()
         var text = ""
@@ -69,7 +69,7 @@ struct QueryPrompt {
         console.answer(text: "\n")
     }
 
-    /// Does what a line that begins with a dot says.
+    /// Executes a line that begins with a dot.
     ///
     /// - Returns: `false` to end.
     private mutating func obey(_ line: String, _ open: () throws -> StoreSnapshot) throws -> Bool {
@@ -119,7 +119,7 @@ struct QueryPrompt {
         return true
     }
 
-    /// Tells an error of a statement, after which there may be another.
+    /// Reports an error of a statement, so that another one may follow.
     private func tellingErrors(_ body: () throws -> Void) throws {
         do {
             try body()

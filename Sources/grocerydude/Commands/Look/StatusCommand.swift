@@ -56,12 +56,12 @@ struct StatusCommand: FolderCommand {
             now: invocation.now
         )
         var status = await show.run()
-        // One that is named just for now is no change of folders.
+        // A folder named for this run only is no change of folders.
         if invocation.isInProfilesPlaces {
             let profile = invocation.profile.name
             await show.lookElsewhere(&status, profile: profile, folder: invocation.folder(at:))
         }
-        // One that does not answer is not asked again.
+        // A folder that does not answer is not contacted again.
         let facts = status.remoteError == nil ? try await FolderFacts(of: folder) : FolderFacts()
         let link = LinkState(facts, invocation)
         let state = schedule.map {

@@ -52,7 +52,7 @@ struct CopyCommand: FolderCommand {
         var options = CopyBackups.Options(date: invocation.now)
         options.sameName = sameName.sameName
         options.allowsDamage = allowDamaged
-        // What the profile says is about its own folder.
+        // The profile's recipients are for its own folder.
         if !recipients.recipient.isEmpty { options.recipients = try source.keys.recipients() }
         let names = try await invocation.naming(names, in: source)
         let outcome = try await CopyBackups(
@@ -71,7 +71,7 @@ struct CopyCommand: FolderCommand {
         return result.with(ExitStatus(failure), result.message)
     }
 
-    /// Says that those who may read a copy are perhaps not those who were named: it was there before.
+    /// Reports that existing copies may have other recipients than the given ones.
     private func tellOfOtherKeys(_ outcome: CopyBackups.Outcome, _ invocation: Invocation) {
         guard !recipients.recipient.isEmpty else { return }
         let sealed = outcome.items.filter { $0.wasThere && $0.copy?.isEncrypted == true }

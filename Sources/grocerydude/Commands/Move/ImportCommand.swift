@@ -21,7 +21,8 @@ struct ImportCommand: FolderCommand {
         help: ArgumentHelp(
             "When it was made, if its manifest does not say so: '2019-05-04 18:30', or RFC 3339.",
             valueName: "time"
-        )
+        ),
+        transform: Moment.init
     )
     var time: Moment?
 
@@ -40,7 +41,7 @@ struct ImportCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         var options = ImportArchive.Options(date: invocation.now)
-        options.time = time?.date(in: invocation.timeZone)
+        options.time = time?.date(now: invocation.now, in: invocation.timeZone)
         options.tags = tag.flatMap { $0.split(separator: ",").map(String.init) }
         options.note = note
         options.sameName = sameName.sameName

@@ -33,3 +33,38 @@ struct ConfigShowCommand: ConsoleCommand {
         return .done
     }
 }
+
+struct ConfigExampleCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        "example",
+        "Print a configuration to begin with.",
+        example: "grocerydude config example > ~/.config/grocerydude/config.yaml"
+    )
+
+    @OptionGroup var output: OutputOptions
+
+    func run(on console: Console) async throws -> ExitStatus {
+        try console.answer(ConfigExampleAnswer())
+        return .done
+    }
+}
+
+/// An example of a configuration.
+struct ConfigExampleAnswer: Answer {
+    var example = configurationExample
+
+    func write(to console: Console) { console.answer(text: example) }
+}
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "config",
+        "Show the settings and their origins, check the configuration, or print an example.",
+        example: "grocerydude config example > ~/.config/grocerydude/config.yaml",
+        "grocerydude config validate",
+        "grocerydude config show --profile photos",
+        subcommands: [
+            ConfigShowCommand.self, ConfigValidateCommand.self, ConfigExampleCommand.self,
+        ]
+    )
+}

@@ -75,20 +75,23 @@ struct LinkCommand: ConsoleCommand {
         profile.origins["remote"] = .flag("the folder")
         let invocation = Invocation(profile, output, console)
         let address = invocation.address
-        let old = try place.remote.map { invocation.address($0.address) }
-        if old == address, stores.path == nil {
+        let old = try place.remote.map { invocation.place($0.address) }
+        if old == invocation.place, stores.path == nil {
             let facts = try await FolderFacts(of: invocation.folder())
             try console.answer(LinkAnswer(place, to: address, isOld: true, facts))
             return .done
         }
-        if let old, old != address, !replace {
-            throw CommandError.alreadyLinked(profile: place.profile, to: old)
+        if let old, old != invocation.place, !replace {
+            throw CommandError.alreadyLinked(
+                profile: place.profile,
+                to: invocation.address(old)
+            )
         }
-        var changes: [(key: String, value: String?)] = [("remote", address)]
+        var changes: [(key: String, value: String?)] = [("remote", invocation.place)]
         if let path = stores.path {
             changes.insert(("stores", invocation.absolute(.init(path)).string), at: 0)
         }
-        // Before anything is made: it may be one that cannot be changed.
+        // The configuration is prepared first, since it may not be editable.
         let text = try place.text(with: changes, in: place.profile)
         try await target.configure(on: console)
         let probe = try invocation.probe()
@@ -99,7 +102,7 @@ struct LinkCommand: ConsoleCommand {
             console.show(.warning("\(finding.step.rawValue): \(finding.what)"))
         }
         try place.write(text)
-        let replaced = old == address ? nil : old
+        let replaced = old == invocation.place ? nil : old.map(invocation.address)
         try console.answer(LinkAnswer(place, to: address, replaced: replaced, outcome.facts))
         if ProcessEnvironment.value("GROCERYDUDE_REMOTE") != nil {
             console.show(.warning("GROCERYDUDE_REMOTE is set, and wins over the configuration"))

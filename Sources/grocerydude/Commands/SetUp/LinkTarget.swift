@@ -1,21 +1,21 @@
 internal import Foundation
 internal import Remotes
 
-/// The folder that a person wants to link.
+/// The folder that the user wants to link.
 struct LinkTarget {
-    /// Its address; a relative directory begins at the working directory.
+    /// The address; a relative directory is relative to the working directory.
     let address: String
     private let provider: RcloneProvider?
 
-    /// Providers that a person means even if rclone is not there to say that it knows them.
+    /// The words that mean a provider even if rclone is not installed to confirm it.
     private static let wellKnown: Set = [
         "b2", "box", "drive", "dropbox", "ftp", "gcs", "onedrive", "pcloud", "s3", "sftp", "smb",
         "webdav",
     ]
 
-    /// Reads what a person typed.
+    /// Parses the text that the user typed.
     ///
-    /// A word is a directory if there is one of that name, else a provider if rclone knows one.
+    /// A word is a directory if one of that name exists, or else a provider if rclone has one.
     ///
     /// - Throws: `CommandError.meansRclone`, `RemoteError`.
     init(_ text: String, path: String) async throws {
@@ -43,7 +43,7 @@ struct LinkTarget {
         }
     }
 
-    /// Has rclone configure the provider's remote, if it has none of that name.
+    /// Makes rclone configure the provider's remote, if it has none of that name.
     ///
     /// - Throws: `CommandError.noTerminalForRclone`; `RemoteError`.
     func configure(on console: Console) async throws {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Operations
 
 struct ScheduleInstallCommand: ConsoleCommand {
@@ -59,6 +60,11 @@ struct ScheduleInstallCommand: ConsoleCommand {
         }
         guard !jobs.isEmpty else {
             throw ScheduleError.noSchedule(profile: profile.name, file: profile.file)
+        }
+        for job in jobs {
+            guard !job.schedule.isOver(at: Date()) else { throw ScheduleError.over(job.schedule) }
+            try job.refuseSecrets()
+            for text in job.missing { console.show(.warning(text)) }
         }
         let answer = try ScheduleInstallAnswer(
             jobs,

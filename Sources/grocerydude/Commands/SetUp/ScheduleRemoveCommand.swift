@@ -37,3 +37,29 @@ struct ScheduleRemoveCommand: ConsoleCommand {
         return .done
     }
 }
+
+/// The paths of schedules that were or would be removed.
+struct ScheduleRemoveAnswer: Answer {
+    var profile: String?
+    var removed: [String]
+    var dryRun: Bool
+
+    func write(to console: Console) {
+        for path in removed {
+            console.done("\(dryRun ? "would remove" : "removed") '\(path)'", isDryRun: dryRun)
+        }
+        if removed.isEmpty { console.message("nothing is installed") }
+    }
+}
+
+struct ScheduleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "schedule",
+        "Have backups made by the clock: systemd or cron.",
+        example: "grocerydude schedule install --profile photos",
+        "grocerydude schedule show --profile photos",
+        subcommands: [
+            ScheduleInstallCommand.self, ScheduleRemoveCommand.self, ScheduleShowCommand.self,
+        ]
+    )
+}

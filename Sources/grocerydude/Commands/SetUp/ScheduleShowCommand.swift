@@ -1,3 +1,4 @@
+internal import Backups
 internal import ArgumentParser
 internal import Foundation
 internal import Operations
@@ -54,13 +55,13 @@ struct ScheduleShowCommand: ConsoleCommand {
         )
     }
 
-    /// Returns the job of a schedule that no setting tells, but what is installed.
+    /// Returns the job of a schedule that exists only in its installed files.
     private func given(
         _ command: Run.Command,
         _ files: [ScheduleFile],
         program: String
     ) throws -> ScheduledJob? {
-        // Only that of backups is an option of 'install'.
+        // Only a schedule of backups is an option of 'install'.
         guard command == .backup, let schedule = ScheduleFile.schedule(of: files) else {
             return nil
         }

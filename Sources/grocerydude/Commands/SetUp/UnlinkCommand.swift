@@ -45,7 +45,7 @@ struct UnlinkCommand: ConsoleCommand {
         guard linked.isOwn || place.profilesCount < 2 else {
             throw CommandError.linkedForAll(invocation.address, configuration: place.path)
         }
-        let text = try textWithout(linked.isOwn ? place.profile : nil, place)
+        let text = try place.text(with: [("remote", nil)], in: linked.isOwn ? place.profile : nil)
         let folder = try invocation.folder()
         if let backups = try? await folder.list().backups {
             answer.backups = backups.count
@@ -61,15 +61,6 @@ struct UnlinkCommand: ConsoleCommand {
         }
         try console.answer(answer)
         return .done
-    }
-
-    private func textWithout(_ profile: String?, _ place: LinkedPlace) throws -> String {
-        do {
-            return try place.text(with: [("remote", nil)], in: profile)
-        } catch ConfigurationError.shared(key: "remote", _, let names) {
-            let other = names.first { $0 != profile }
-            throw CommandError.sharesDefault(profile ?? "", with: other ?? "")
-        }
     }
 
     private func removeSchedules(of profile: Profile) async throws -> [String] {

@@ -26,12 +26,14 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         )
 
         @Option(
+            parsing: .unconditional,
             help: ArgumentHelp(
                 "Only those found since: 2d, or 2026-11-01.",
                 valueName: "date"
-            )
+            ),
+            transform: Moment.init
         )
-        var since: SinceTime?
+        var since: Moment?
 
         @OptionGroup var store: SyncedStoreOption
         @OptionGroup var sync: SyncOptions
@@ -48,7 +50,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
                 rows += list.conflicts
                     .filter { conflict in start.map { conflict.found >= $0 } ?? true }
                     .map { ConflictRow($0, of: store, list.overview, invocation) }
-                // Nobody knows since when a row is not shown.
+                // The time since when a row is not shown is unknown.
                 if start == nil { rows += list.unshown.map { ConflictRow($0, of: store) } }
             }
             return try invocation.answer(rows)

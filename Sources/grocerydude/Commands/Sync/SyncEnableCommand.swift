@@ -74,6 +74,9 @@ struct SyncEnableCommand: SyncingCommand {
     )
     var exclude: [String] = []
 
+    @Flag(help: "Write rows as they are, though the profile's backups are encrypted.")
+    var plain = false
+
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
 
@@ -97,6 +100,9 @@ struct SyncEnableCommand: SyncingCommand {
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
+        guard plain || invocation.profile.keys.recipients.isEmpty else {
+            throw CommandError.syncIsPlain
+        }
         let places = try invocation.syncPlaces()
         guard let container = invocation.container else { throw SyncError.noContainerNamed }
         var options = EnableSync.Options(container: container, device: device ?? Self.machine)
@@ -133,7 +139,7 @@ struct SyncEnableCommand: SyncingCommand {
         return outcome.synced.map { invocation.result(of: [$0]) } ?? CommandResult(.done)
     }
 
-    /// The machine's name, without its domain.
+    /// The machine's name without its domain.
     private static var machine: String {
         let name = ProcessInfo.processInfo.hostName.split(separator: ".").first.map(String.init)
         return name ?? "device"

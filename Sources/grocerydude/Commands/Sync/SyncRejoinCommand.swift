@@ -34,7 +34,7 @@ struct SyncRejoinCommand: ExchangingCommand {
             case .container: "Replace the data here by what the others have? A copy is kept."
             }
         guard try invocation.confirm(question, yes: yes) else { return .declined }
-        // That accepts what the data mean, and no map that waits.
+        // This accepts the meaning of the data, but no waiting map.
         return try await invocation.exchange(stores.store, acceptsChanges: false, rejoining: take)
     }
 }

@@ -25,7 +25,7 @@ struct SyncWatchCommand: ExchangingCommand {
 
     @OptionGroup var sync: SyncOptions
 
-    /// After a failure it is tried again even if nothing has changed.
+    /// The time after a failure until a retry without changes.
     private static let patience = Duration.seconds(60)
 
     func validate() throws {
@@ -35,13 +35,13 @@ struct SyncWatchCommand: ExchangingCommand {
     }
 
     func exchange(_ invocation: Invocation) async throws -> CommandResult {
-        // What cannot be done at all ends it.
+        // A permanent error ends the command.
         _ = try invocation.syncPlaces().enabled(named: stores.store)
         var seen: [String]?
         var retry: ContinuousClock.Instant?
         do {
             while true {
-                // It is looked at before the exchange, so that no change falls between the two.
+                // The look precedes the exchange, so that no change in between is missed.
                 let now = Invocation(invocation.profile, output, invocation.console)
                 let sight = await look(now)
                 let isDue = retry.map { $0 <= .now } ?? false
@@ -71,14 +71,14 @@ struct SyncWatchCommand: ExchangingCommand {
         }
     }
 
-    /// Returns the states of the stores' files and the container's; `nil` if the container is elsewhere.
+    /// Returns the states of the stores' files and the container's; `nil` if the container is remote.
     private func look(_ invocation: Invocation) async -> [String]? {
         guard let places = try? invocation.syncPlaces(),
             let stores = try? places.enabled(named: self.stores.store)
         else { return [] }
         var lines: [String] = []
         for store in stores {
-            // Readers change the index of the log.
+            // Readers change the log's index.
             for file in store.files where !file.description.hasSuffix("-shm") {
                 let info = try? FileInfo.ifPresent(file.below(store.directory))
                 lines.append(info.map { "\($0.identity) \($0.size) \($0.modified)" } ?? "-")
@@ -91,7 +91,7 @@ struct SyncWatchCommand: ExchangingCommand {
             for name in ["log", "base", "info"] {
                 let files = try? await folder.subfolder(group).subfolder(name).list()
                 lines += (files ?? []).map { "\($0.name) \($0.size)" }.sorted()
-                // A container that is away is another one than an empty one.
+                // An unreachable container differs from an empty one.
                 lines.append(files == nil ? "away" : name)
             }
         }

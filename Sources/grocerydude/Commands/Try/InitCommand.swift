@@ -38,18 +38,21 @@ struct InitCommand: InvokedCommand {
     )
     var from: [String] = []
 
+    @Flag(name: .shortAndLong, help: "Create the store beside other data in the directory.")
+    var yes = false
+
     private struct Facts: Encodable {
         /// The store, or the stores directory after a copy.
         var path: String
         var items: Int?
-        /// Rows that an update added.
+        /// The number of rows that an update added.
         var added: Int?
         /// The directory that was copied.
         var from: String?
         var stores: Int?
         var files: Int?
 
-        /// Returns these with the count of a store's items.
+        /// Returns the facts with the number of a store's items.
         func with(_ store: GroceryStore) throws -> Facts {
             var facts = self
             facts.items = try store.items().count
@@ -76,7 +79,11 @@ struct InitCommand: InvokedCommand {
                 : "added \(counted(added, "row", "rows")) of the default data to '\(path)'"
             return try invocation.answer(DoneAnswer(facts: facts, line: line))
         }
-        let store = try GroceryStore.create(in: invocation.stores, withTestData: testData)
+        let store = try GroceryStore.create(
+            in: invocation.stores,
+            besideOthers: yes,
+            withTestData: testData
+        )
         let facts = try Facts(path: path).with(store)
         return try invocation.answer(
             DoneAnswer(facts: facts, line: "created '\(path)' with \(facts.items ?? 0) items")

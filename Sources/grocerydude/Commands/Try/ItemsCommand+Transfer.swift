@@ -29,7 +29,7 @@ extension ItemsCommand {
         func run(_ invocation: Invocation) async throws -> CommandResult {
             let (json, count) = try GroceryStore(in: invocation.stores).exportItems()
             guard file != "-" else {
-                // With or without '--json': it is JSON, and all of the answer.
+                // The JSON is the whole answer, with or without '--json'.
                 invocation.console.answer(text: String(decoding: json, as: UTF8.self))
                 return CommandResult(.done)
             }
@@ -58,7 +58,9 @@ extension ItemsCommand {
             "ssh kitchen grocerydude items export - | grocerydude items import -"
         )
 
-        /// A longer file is no list of groceries, and would fill our memory.
+        /// The maximum size in bytes.
+        ///
+        /// A longer file is no list of groceries, and would exhaust memory.
         private static let limit = 1 << 30
 
         @Argument(

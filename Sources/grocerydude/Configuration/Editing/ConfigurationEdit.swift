@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Yams
 
-/// A configuration's text, changed line by line, so that comments, order and form stay.
+/// A configuration's text that is changed line by line, so that comments, order and layout are kept.
 ///
-/// Only YAML that a person would write is changed: keys below each other, and values on the lines of their
-/// keys. After each change the text is read again; if it says anything else than it should, it is refused.
+/// Only simple YAML is changed: keys on separate lines, with values on the lines of their keys. After each change the
+/// text is read again, and refused if its meaning is not the expected one.
 struct ConfigurationEdit {
-    /// The text cannot be changed without a risk of losing something.
+    /// An error for a text that cannot be changed without the risk of losing something.
     struct Refused: Error {}
 
     private(set) var text: String
@@ -15,9 +15,9 @@ struct ConfigurationEdit {
         self.text = text
     }
 
-    /// Sets a key to some text, at the top or in a profile, which is added if it is not there.
+    /// Sets a key to a text, at the top level or in a profile, which is added if it is missing.
     ///
-    /// - Throws: `Refused`; the text is then as it was.
+    /// - Throws: `Refused`; the text does not change then.
     mutating func set(_ key: String, to value: String, in profile: String?) throws {
         var facts = try ConfigurationFacts(of: text)
         let path = ConfigurationFacts.path(key, in: profile)
@@ -28,9 +28,9 @@ struct ConfigurationEdit {
         }
     }
 
-    /// Takes a key away, at the top or from a profile; a comment on its line stays.
+    /// Removes a key, at the top level or from a profile; a comment on its line stays.
     ///
-    /// - Throws: `Refused`; the text is then as it was.
+    /// - Throws: `Refused`; the text does not change then.
     mutating func remove(_ key: String, from profile: String?) throws {
         var facts = try ConfigurationFacts(of: text)
         facts.remove(ConfigurationFacts.path(key, in: profile))
@@ -46,7 +46,7 @@ struct ConfigurationEdit {
     ) throws {
         let lineEnd = text.contains("\r\n") ? "\r\n" : "\n"
         var lines = text.components(separatedBy: lineEnd)
-        // The last line has an end, too.
+        // The last line has a line break too.
         if lines.last == "" { lines.removeLast() }
         try body(&lines, try Self.root(of: text))
         let changed = lines.map { $0 + lineEnd }.joined()
@@ -57,7 +57,7 @@ struct ConfigurationEdit {
     static func root(of text: String) throws -> Node.Mapping? {
         guard AliasExpansion(of: text).isBounded else { throw Refused() }
         guard let root = try? Yams.compose(yaml: text, .default, .default, .utf8) else {
-            // Nothing but comments, unless it is no YAML.
+            // The text has nothing but comments, or is no YAML.
             let isBlank = text.split(whereSeparator: \.isNewline).allSatisfy {
                 let line = $0.drop { $0 == " " }
                 return line.isEmpty || line.hasPrefix("#")
@@ -69,7 +69,7 @@ struct ConfigurationEdit {
         return mapping
     }
 
-    /// Returns text as YAML has it on the line of a key.
+    /// Returns a text in YAML's form for the line of a key.
     static func written(_ value: String) -> String {
         let isPlain =
             value.wholeMatch(of: #/[A-Za-z\/.][A-Za-z0-9 \/._~:+@-]*/#) != nil

@@ -1,8 +1,8 @@
 internal import Yams
 
-/// Everything that a configuration says, by the way to it, whatever its form.
+/// The content of a configuration by path, independent of its layout.
 struct ConfigurationFacts: Equatable {
-    /// The keys, and numbers in lists, from the root.
+    /// The keys, and indices of lists, from the root.
     typealias Path = [String]
 
     private static let nothing = "tag:yaml.org,2002:null"
@@ -10,11 +10,11 @@ struct ConfigurationFacts: Equatable {
 
     private var values: [Path: String] = [:]
 
-    /// Reads a text; throws `ConfigurationEdit.Refused` if it cannot be read.
+    /// Parses a text; throws `ConfigurationEdit.Refused` if it is invalid.
     init(of text: String) throws {
         guard let root = try ConfigurationEdit.root(of: text) else { return }
         for (key, value) in root { add(value, at: [key.string ?? ""]) }
-        // A profile, or the profiles, without anything are not worth a difference.
+        // Empty profiles make no difference.
         values = values.filter { !($0.key.count < 3 && $0.value.hasPrefix(Self.nothing)) }
     }
 

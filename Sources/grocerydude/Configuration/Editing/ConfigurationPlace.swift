@@ -1,21 +1,22 @@
+internal import Files
 internal import Foundation
 internal import Yams
 
-/// The lines of a configuration that a profile's keys are on, or those of the top.
+/// The lines of a configuration with a profile's keys, or with those of the top level.
 struct ConfigurationPlace {
-    /// The keys that are there, in order, with the numbers of their lines from 0 on.
+    /// The existing keys, in order, with their line numbers from 0.
     private let keys: [(name: String, line: Int)]
-    /// The spaces before each key.
+    /// The number of spaces before each key.
     private let indent: Int
-    /// The number of the line before which the first key would be.
+    /// The number of the line at which a first key would be inserted.
     private let start: Int
 
-    /// Finds the place, and makes it if it is not there.
+    /// Finds the place, and creates it if it is missing.
     ///
     /// - Parameters:
-    ///   - profile: the profile; `nil` for the top.
+    ///   - profile: the profile; `nil` for the top level.
     ///   - root: the whole configuration; `nil` if it has no keys.
-    ///   - lines: its text, to which the lines of a new profile are added.
+    ///   - lines: the configuration's lines, to which a new profile is added.
     /// - Throws: `ConfigurationEdit.Refused`.
     init(of profile: String?, in root: Node.Mapping?, _ lines: inout [String]) throws {
         let top = try root.map { try Self(of: $0, lines) } ?? Self(empty: 0, at: lines.count)
@@ -36,7 +37,7 @@ struct ConfigurationPlace {
             return
         }
         let all = try Self(of: profiles, lines)
-        if let own = all.keys.first(where: { $0.name == profile }) {
+        if let own = all.keys.first(where: { $0.name.exact == profile.exact }) {
             if let mapping = profiles[profile]?.mapping {
                 try self.init(of: mapping, lines)
             } else {
@@ -47,7 +48,7 @@ struct ConfigurationPlace {
         }
         let next = top.keys.first { $0.line > key.line }?.line ?? lines.count
         var end = next
-        // Comments before the next key are about that.
+        // Comments before the next key belong to that key.
         while end > key.line + 1, Self.isOutside(lines[end - 1], all.indent) { end -= 1 }
         lines.insert(Self.spaces(all.indent) + "\(profile):", at: end)
         self.init(empty: all.indent + 2, at: end + 1)
@@ -74,7 +75,7 @@ struct ConfigurationPlace {
         }
     }
 
-    /// Sets a key to a value as it is written.
+    /// Sets a key to a value in its YAML form.
     func set(_ key: String, to value: String, in lines: inout [String]) throws {
         if let line = keys.first(where: { $0.name == key })?.line {
             let parts = try Self.split(lines[line])
@@ -83,7 +84,7 @@ struct ConfigurationPlace {
             lines[line] = parts.key + (parts.value.isEmpty ? " " : space) + value + rest
             return
         }
-        // The places of a profile stand together.
+        // A profile's places are kept together.
         var line = start
         if let stores = keys.first(where: { $0.name == "stores" })?.line,
             let parts = try? Self.split(lines[stores]), !parts.value.isEmpty
@@ -93,13 +94,13 @@ struct ConfigurationPlace {
         lines.insert(Self.spaces(indent) + "\(key): \(value)", at: line)
     }
 
-    /// Takes a key's line away; a comment on it stays on a line of its own.
+    /// Removes a key's line; a comment on it is kept on a separate line.
     func remove(_ key: String, in lines: inout [String]) throws {
         guard let line = keys.first(where: { $0.name == key })?.line else { return }
         let parts = try Self.split(lines[line])
         let comment = parts.rest.trimmingCharacters(in: .whitespaces)
         if indent == 0, keys.count == 1 {
-            // Without any key it would be no configuration.
+            // Without any key it would not be a configuration.
             lines[line] = "profiles:" + (comment.isEmpty ? "" : "  \(comment)")
         } else if comment.isEmpty {
             lines.remove(at: line)
@@ -120,7 +121,7 @@ struct ConfigurationPlace {
         guard parts.value.isEmpty else { throw ConfigurationEdit.Refused() }
     }
 
-    /// Cuts a line into its key with the colon, the space after that, the value, and the rest.
+    /// Splits a line into the key with its colon, the space behind it, the value, and the rest.
     private static func split(
         _ line: String
     ) throws -> (key: String, space: String, value: String, rest: String) {

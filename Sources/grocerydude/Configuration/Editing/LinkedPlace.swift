@@ -2,22 +2,22 @@ internal import Files
 internal import Foundation
 internal import SystemPackage
 
-/// The configuration that says which remote folder a profile has, and where it says so.
+/// The place in a configuration that defines a profile's remote folder.
 struct LinkedPlace {
-    /// The configuration's absolute path, whether it is there or not.
+    /// The configuration's absolute path, which may not exist.
     let path: String
-    /// The profile; `nil` for the top.
+    /// The profile; `nil` for the top level.
     let profile: String?
     private let file: ConfigurationFile?
-    /// The text that `file` was read from.
+    /// The text from which `file` was read.
     private let text: String
 
-    /// Finds the place that options mean.
+    /// Finds the place for some options.
     ///
     /// - Parameters:
-    ///   - options: those of the command line; the environment is added.
-    ///   - mayBeMissing: whether the configuration and the profile may be made.
-    /// - Throws: `ConfigurationError` if the configuration is invalid, or no profile of several is chosen.
+    ///   - options: the options of the command line, to which the environment is added.
+    ///   - mayBeMissing: whether the configuration and the profile may be created.
+    /// - Throws: `ConfigurationError` if the configuration is invalid, or if none of several profiles is chosen.
     init(_ options: ConfigurationOptions, mayBeMissing: Bool) throws {
         try self.init(
             named: options.configuration ?? ProcessEnvironment.value("GROCERYDUDE_CONFIG"),
@@ -26,7 +26,7 @@ struct LinkedPlace {
         )
     }
 
-    /// Finds the place in a configuration that is named, or the usual one.
+    /// Finds the place in a named configuration, or in the default one.
     init(named: String?, profile chosen: String?, mayBeMissing: Bool) throws {
         let path = FilePath(FileManager.default.currentDirectoryPath)
             .pushing(FilePath(named ?? Configuration.usualPath)).lexicallyNormalized()
@@ -50,24 +50,24 @@ struct LinkedPlace {
         }
     }
 
-    /// Returns whether a text has nothing but comments.
+    /// Returns whether a text contains only comments.
     private static func isEmpty(_ text: String) -> Bool {
         do {
             return try ConfigurationEdit.root(of: text) == nil
         } catch {
-            // Whoever reads it says what is wrong.
+            // The reader of the text reports the fault.
             return false
         }
     }
 
-    /// How many profiles the configuration has.
+    /// The number of profiles in the configuration.
     var profilesCount: Int { file?.profiles.count ?? 0 }
 
     private var own: ConfigurationFile.Values? {
-        file?.profiles.first { $0.name == profile }?.values
+        file?.profiles.first { $0.name.exact == profile?.exact }?.values
     }
 
-    /// The remote folder that it says, and whether the profile says so itself.
+    /// The configured remote folder, and whether the profile itself defines it.
     var remote: (address: String, isOwn: Bool)? {
         get throws {
             let value = own?["remote"] ?? file?.common["remote"]
@@ -79,14 +79,14 @@ struct LinkedPlace {
         }
     }
 
-    /// Changes some keys in the configuration's text, or takes them away for `nil`.
+    /// Returns the configuration's text with some keys changed, or removed for `nil`.
     ///
     /// - Parameters:
-    ///   - changes: the keys and what they are to be.
-    ///   - profile: where they stand; `nil` for the top.
-    /// - Returns: the text, which nobody has written yet.
-    /// - Throws: `ConfigurationError.notEditable` if that cannot be done safely; another one if the
-    ///   configuration would be invalid.
+    ///   - changes: the keys and their new values.
+    ///   - profile: the profile of the keys; `nil` for the top level.
+    /// - Returns: the text, which is not written yet.
+    /// - Throws: `ConfigurationError.notEditable` if the change is not safe; another one if the configuration would be
+    ///   invalid.
     func text(
         with changes: [(key: String, value: String?)],
         in profile: String?
@@ -111,14 +111,14 @@ struct LinkedPlace {
         return edit.text
     }
 
-    /// Puts a text in the place of the configuration's, whole or not at all; its mode stays.
+    /// Replaces the configuration atomically by a text, and keeps its mode.
     ///
-    /// - Throws: `ConfigurationError.changedMeanwhile`, `FileError`; it is then as it was.
+    /// - Throws: `ConfigurationError.changedMeanwhile`, `FileError`; the configuration does not change then.
     func write(_ changed: String) throws {
         var target = FilePath(path)
         var mode: UInt16 = 0o600
         if try FileInfo.ifPresent(target) != nil {
-            // A link stays one.
+            // A link is kept, and its target is replaced.
             target = try target.resolved()
             mode = try FileInfo(of: target).mode & 0o777
             guard try ConfigurationFile.text(of: target) == text else {

@@ -4,10 +4,10 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Lines that a person types on a terminal, with keys to edit them and to bring back earlier ones.
+/// An editor for lines that the user types on a terminal, with keys for editing and for earlier lines.
 ///
-/// They are those of libedit (editline(3)), if the system has it; else those of the terminal alone. Nothing of
-/// what was typed is kept when the program ends.
+/// It uses libedit (editline(3)) if the system has it, or else only the terminal. Typed lines are not kept after the
+/// program ends.
 struct LineEditor {
     private typealias Read = @convention(c) (UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar>?
     private typealias Remember = @convention(c) (UnsafePointer<CChar>) -> CInt
@@ -19,7 +19,7 @@ struct LineEditor {
     private let read: Read?
     private let remember: Remember?
 
-    /// Looks for the library.
+    /// Loads the library if it exists.
     init() {
         let library = Self.libraries.lazy.compactMap { dlopen($0, RTLD_NOW) }.first
         let read = library.flatMap { dlsym($0, "readline") }
@@ -28,7 +28,7 @@ struct LineEditor {
         self.remember = remember.map { unsafeBitCast($0, to: Remember.self) }
     }
 
-    /// Asks for a line; `nil` at the end of the input.
+    /// Prompts for a line; `nil` at the end of the input.
     func line(_ prompt: String) -> String? {
         guard let read else {
             writeAll(prompt, to: 2)
@@ -39,7 +39,7 @@ struct LineEditor {
         return String(cString: text)
     }
 
-    /// Lets a line be brought back.
+    /// Adds a line to the history.
     func keep(_ line: String) {
         if !line.isEmpty { _ = remember?(line) }
     }

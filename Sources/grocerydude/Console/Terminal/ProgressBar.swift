@@ -1,7 +1,7 @@
 internal import Files
 internal import Operations
 
-/// A line on the terminal that shows the progress of long work; it appears after a second.
+/// A line on the terminal with the progress of long work; it appears after a second.
 struct ProgressBar {
     private static let patience = Duration.seconds(1)
     private static let interval = Duration.milliseconds(100)
@@ -22,7 +22,7 @@ struct ProgressBar {
         draw()
     }
 
-    /// Wipes the line.
+    /// Erases the line.
     mutating func clear() {
         guard isDrawn else { return }
         writeAll("\r\u{1B}[K", to: 2)
@@ -39,7 +39,7 @@ struct ProgressBar {
         writeAll("\r\u{1B}[K\(Self.line(progress, at: now))", to: 2)
     }
 
-    /// Returns the line's text: percent, rate and time left, if the total is known.
+    /// Returns the line's text: percentage, rate and remaining time, if the total is known.
     static func line(_ progress: Progress, at now: ContinuousClock.Instant) -> String {
         guard let part = progress.part else { return "\(progress.stage.rawValue) …" }
         let filled = Int(part * Double(width))

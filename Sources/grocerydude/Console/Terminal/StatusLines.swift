@@ -1,9 +1,8 @@
 internal import Operations
 
-/// Lines for programs that tell the progress of long work, as restic's do: one a second at most, the
-/// first after a second.
+/// Lines for programs about the progress of long work, as in restic: at most one per second, the first after a second.
 struct StatusLines {
-    /// What a line says; `Documentation/Schemas/message.json`.
+    /// The content of a line; see `Documentation/Schemas/message.json`.
     struct Line: Encodable, Equatable {
         var messageType = "status"
         var stage: String
@@ -32,11 +31,11 @@ struct StatusLines {
         progress = Progress(stage, total: total, since: now)
     }
 
-    /// Returns a line if it is time for one.
+    /// Returns a line if one is due.
     mutating func advance(_ bytes: Int64, at now: ContinuousClock.Instant = .now) -> Line? {
         progress?.advance(bytes)
         guard let progress, now - lastSaid >= Self.interval else { return nil }
-        // Not later and later, each time by what the last one was late.
+        // This keeps the delays of single lines from adding up.
         lastSaid = now - lastSaid < Self.interval * 2 ? lastSaid + Self.interval : now
         return Line(
             stage: progress.stage.rawValue,

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// Which remote folder.
+/// The option for the remote folder.
 struct RemoteOptions: ParsableArguments {
     @Option(
         name: .customLong("remote"),

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Operations
 
-/// What all commands of sync have.
+/// The options of all sync commands.
 struct SyncOptions: ParsableArguments {
     @OptionGroup var stores: StoresOptions
     @OptionGroup var output: OutputOptions
@@ -12,11 +12,11 @@ struct SyncOptions: ParsableArguments {
     var flags: [FlagValue?] { [FlagValue("--lock-wait", "lock_wait", lockWait?.text)] }
 }
 
-/// A command that is about stores that take part in groups.
+/// A command for stores that take part in groups.
 protocol SyncingCommand: InvokedCommand {
     var sync: SyncOptions { get }
 
-    /// The settings from the options of this command alone.
+    /// The settings from this command's own options.
     var ownFlags: [FlagValue?] { get }
 }
 
@@ -27,9 +27,9 @@ extension SyncingCommand {
     var ownFlags: [FlagValue?] { [] }
 }
 
-/// A command that exchanges stores which take part: it does nothing where the settings say so.
+/// A command that exchanges stores; it does nothing if the settings disable exchanges.
 protocol ExchangingCommand: SyncingCommand {
-    /// Does the command's work; something may be exchanged.
+    /// Does the command's work; called only if exchanges are enabled.
     func exchange(_ invocation: Invocation) async throws -> CommandResult
 }
 

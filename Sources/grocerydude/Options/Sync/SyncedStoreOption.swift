@@ -3,7 +3,7 @@ internal import Files
 internal import Operations
 internal import Stores
 
-/// Which store, if several take part.
+/// The option for a store, if several take part.
 struct SyncedStoreOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -13,12 +13,12 @@ struct SyncedStoreOption: ParsableArguments {
     )
     var store: String?
 
-    /// Returns the stores that are meant.
+    /// Returns the wanted stores.
     func stores(in places: SyncPlaces) throws -> [Store] {
         try places.enabled(named: store.map { [$0] } ?? [])
     }
 
-    /// Returns the store that is meant.
+    /// Returns the wanted store.
     func only(in places: SyncPlaces) throws -> Store {
         let stores = try stores(in: places)
         guard stores.count == 1, let only = stores.first else {
@@ -31,7 +31,7 @@ struct SyncedStoreOption: ParsableArguments {
     }
 }
 
-/// Which stores of those that take part.
+/// The option for some of the stores that take part.
 struct SyncedStoresOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -1,11 +1,11 @@
 internal import Files
 internal import ArgumentParser
 
-/// A count of bytes as people type it, in decimal units as we print them.
+/// A number of bytes as typed, in the same decimal units as in the output.
 struct ByteSize: Equatable {
     var bytes: Int64
 
-    /// As it can be typed: `20G`.
+    /// The size in a form that can be typed: `20G`.
     var text: String {
         for (unit, size) in [("T", 1_000_000_000_000), ("G", 1_000_000_000), ("M", 1_000_000)]
         where bytes != 0 && bytes % Int64(size) == 0 { return "\(bytes / Int64(size))\(unit)" }

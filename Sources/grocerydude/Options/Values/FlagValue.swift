@@ -1,6 +1,8 @@
-/// A setting from the command line; `nil` stands for an option that was not given.
+internal import ArgumentParser
+
+/// A setting from the command line; `nil` represents an option that was not given.
 struct FlagValue {
-    /// As it is written there: `--stores`.
+    /// The option's name: `--stores`.
     var name: String
     /// The setting's key.
     var key: String
@@ -11,5 +13,23 @@ struct FlagValue {
         self.name = name
         self.key = key
         self.value = value
+    }
+}
+
+/// A length of time as typed.
+struct WaitTime: ExpressibleByArgument, Equatable {
+    let duration: Duration
+    /// The text as typed.
+    let text: String
+
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        let seconds: [String: Int] = ["": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400]
+        guard let number = Int(digits),
+            let unit = seconds[String(argument.dropFirst(digits.count))],
+            number <= 1_000_000
+        else { return nil }
+        duration = .seconds(number * unit)
+        text = argument
     }
 }

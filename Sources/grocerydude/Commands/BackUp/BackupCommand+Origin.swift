@@ -1,0 +1,51 @@
+internal import Age
+internal import Backups
+internal import Files
+
+extension BackupCommand {
+    /// Asks, before the first backup of a new system or with a new key, whether to continue the backups of before.
+    ///
+    /// - Returns: the run that continues them: the configuration has their name as its origin from then on, and their
+    ///   key is trusted; the same run if there is nothing to ask, nobody to answer, or the answer is no.
+    func continuing(_ invocation: Invocation) async throws -> Invocation {
+        let (console, profile) = (invocation.console, invocation.profile)
+        guard console.canAsk else { return invocation }
+        let folder = try invocation.folder()
+        guard try !folder.knowsOwn || invocation.knowsNobody,
+            // A folder that cannot be reached is reported by the backup.
+            let backups = try? await folder.list().backups,
+            let last = folder.predecessor(among: backups)
+        else { return invocation }
+        let (name, key) = (last.name, last.key)
+        let setting = last.isOther ? Self.setting(of: profile) : nil
+        guard last.isOther ? setting != nil : key != nil else { return invocation }
+        let signer = key.map { ", signed by another key, \($0.fingerprint)" } ?? ""
+        let effects = [
+            setting.map { "sets 'origin' in '\($0.path)'" }, key.map { _ in "trusts the key" },
+        ]
+        let isAgreed = console.ask(
+            """
+            There are backups of '\(printable(bytes: name.utf8))' from before, the newest \
+            '\(last.backup.displayName)'\(signer). Continue them? \
+            This \(effects.compactMap(\.self).joined(separator: " and ")).
+            """
+        )
+        try Interruption.check()
+        guard isAgreed else { return invocation }
+        var continued = profile
+        if let setting {
+            try setting.write(setting.text(with: [("origin", name)], in: setting.profile))
+            continued.originName = name
+        }
+        if let key { try KeyRing.trust(key, as: name) }
+        return Invocation(continued, invocation.output, console)
+    }
+
+    /// Returns the place for a profile's `origin`, if the configuration names its directories, and no origin yet.
+    private static func setting(of profile: Profile) -> LinkedPlace? {
+        guard profile.originName == nil, let file = profile.file,
+            case .file = profile.origin(of: "stores"), case .file = profile.origin(of: "remote")
+        else { return nil }
+        return try? LinkedPlace(named: file, profile: profile.name, mayBeMissing: false)
+    }
+}

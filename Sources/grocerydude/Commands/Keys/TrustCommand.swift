@@ -1,0 +1,161 @@
+internal import Age
+internal import ArgumentParser
+internal import Backups
+internal import Files
+internal import Operations
+internal import SystemPackage
+
+struct TrustCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "trust",
+        "List, add and remove the machines whose backups count.",
+        discussion: """
+            Every machine signs its backups. Those that no known machine signed are listed and can be restored by \
+            name, but they are never 'latest' beside others, and no policy counts or removes them. This machine's \
+            own key is trusted; the others are in 'allowed_signers' beside the configuration, in OpenSSH's format.
+            """,
+        example: "grocerydude trust add nas:/srv/app",
+        "grocerydude trust remove SHA256:…",
+        subcommands: [TrustListCommand.self, TrustAddCommand.self, TrustRemoveCommand.self],
+        defaultSubcommand: TrustListCommand.self
+    )
+}
+
+struct TrustListCommand: FolderCommand {
+    static let configuration = CommandConfiguration(
+        "list",
+        "List the machines that are trusted.",
+        example: "grocerydude trust list"
+    )
+
+    @OptionGroup var folder: FolderOptions
+
+    var recovery: Recovery { .none }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let own = try invocation.keyRing.ownKeys().map {
+            SignerRow(name: invocation.origin.name, key: $0, own: true)
+        }
+        let others = try KeyRing.allowedSigners().signers.map { SignerRow($0) }
+        return try invocation.answer(own + others)
+    }
+}
+
+struct TrustAddCommand: FolderCommand {
+    static let configuration = CommandConfiguration(
+        "add",
+        "Trust a machine: its backups count from now on.",
+        discussion: """
+            It is named by its public key, or by its name or fingerprint as 'list' and 'show' tell them of its backups. \
+            Compare the fingerprint with what 'grocerydude key list' says on that machine.
+            """,
+        example: "grocerydude trust add nas:/srv/app",
+        "grocerydude trust add 'ssh-ed25519 AAAA…' --name nas"
+    )
+
+    @Argument(help: "A public key, a fingerprint, or the name of a machine.")
+    var machine: String
+    @Option(help: "The name under which it is kept; else that in its backups.")
+    var name: String?
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    var yes = false
+    @OptionGroup var folder: FolderOptions
+
+    var recovery: Recovery { .none }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let (key, found) = try await signer(invocation)
+        let name = name ?? found
+        let question = "Trust '\(printable(bytes: name.utf8))', whose key is \(key.fingerprint)?"
+        guard try invocation.confirm(question, yes: yes) else { return .declined }
+        let isNew = try KeyRing.trust(key, as: name)
+        let row = SignerRow(name: name, key: key, own: false)
+        let line =
+            "\(row.fingerprint) (\(printable(bytes: name.utf8))) \(isNew ? "is trusted" : "was trusted already")"
+        return try invocation.answer(DoneAnswer(facts: row, line: line))
+    }
+
+    /// Returns the wanted key, and a name for it.
+    private func signer(_ invocation: Invocation) async throws -> (SSHPublicKey, String) {
+        if let key = SSHPublicKey(line: machine) {
+            let comment = machine.split(separator: " ", maxSplits: 2).dropFirst(2).first
+            return (key, comment.map(String.init) ?? "unnamed")
+        }
+        let backups = try await invocation.folder().list().backups
+        var found: [String: (SSHPublicKey, String)] = [:]
+        for backup in backups {
+            guard let key = backup.signerKey,
+                [backup.originName, backup.name, backup.displayName, key.fingerprint]
+                    .contains(machine)
+            else { continue }
+            found[key.fingerprint] = (key, backup.originName ?? "unnamed")
+        }
+        guard found.count < 2 else {
+            throw CommandError.severalSigners(machine, found.keys.sorted())
+        }
+        guard let one = found.values.first else { throw CommandError.noSigner(machine) }
+        return one
+    }
+}
+
+struct TrustRemoveCommand: FolderCommand {
+    static let configuration = CommandConfiguration(
+        "remove",
+        "Trust a machine no more: its backups stay, and count for nothing here.",
+        example: "grocerydude trust remove nas:/srv/app"
+    )
+
+    @Argument(help: "The name, the public key or the fingerprint of a machine.")
+    var machine: String
+    @OptionGroup var folder: FolderOptions
+
+    var recovery: Recovery { .none }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let key = SSHPublicKey(line: machine)
+        let signers = try KeyRing.allowedSigners().signers.filter {
+            $0.name == machine || $0.key.fingerprint == machine || $0.key == key
+        }
+        guard !signers.isEmpty else { throw CommandError.noSigner(machine) }
+        try KeyRing.distrust(signers)
+        let rows = signers.map { SignerRow($0) }
+        let names = rows.map { "\($0.fingerprint) (\(printable(bytes: $0.name.utf8)))" }
+        return try invocation.answer(
+            DoneAnswer(
+                facts: rows,
+                line:
+                    "\(names.joined(separator: ", ")) \(rows.count == 1 ? "is" : "are") trusted no more"
+            )
+        )
+    }
+}
+
+/// A key whose backups are trusted.
+struct SignerRow: AnswerRow {
+    var name: String
+    /// The fingerprint, as `ssh-keygen -l` prints it.
+    var fingerprint: String
+    /// The key in the form of OpenSSH's files.
+    var key: String
+    /// Whether the key is this machine's.
+    var own: Bool
+
+    init(name: String, key: SSHPublicKey, own: Bool) {
+        self.name = name
+        fingerprint = key.fingerprint
+        self.key = key.text
+        self.own = own
+    }
+
+    init(_ signer: AllowedSigners.Signer) {
+        self.init(name: signer.name, key: signer.key, own: false)
+    }
+
+    static func write(_ rows: [SignerRow], to console: Console) {
+        let cells = rows.map {
+            [$0.fingerprint, printable(bytes: $0.name.utf8), $0.own ? "this machine" : ""]
+        }
+        console.answer(lines: Columns(rows: cells).lines)
+        if rows.isEmpty { console.message("nobody is trusted yet") }
+    }
+}

@@ -1,0 +1,230 @@
+internal import Foundation
+
+/// The days of an expression in cron's or systemd's own form.
+///
+/// It is parsed only far enough to check that such a day exists: both accept the 30th of February, and never run on it.
+struct CalendarExpression {
+    /// The years; `nil` for every year.
+    private var years: Set<Int>?
+    private var months = Set(1...12)
+    private var days = Set(1...31)
+    /// Whether days count from the end of a month, 1 being the last one.
+    private var countsFromEnd = false
+    /// The days of the week; 0 is Sunday.
+    private var weekdays = Set(0...6)
+
+    private static let yearsOfSystemd = 1970...2199
+    private static let monthNames = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ]
+
+    /// Returns whether there is such a day on or after a date.
+    func hasDay(from date: Date) -> Bool {
+        guard let years else {
+            // Over the years, each day of each month falls on each weekday.
+            return months.contains { month in
+                days.contains { $0 <= Self.count(ofDaysIn: month, 2000) }
+            }
+        }
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        let first = calendar.startOfDay(for: date)
+        return years.contains { year in
+            months.contains { month in
+                let count = Self.count(ofDaysIn: month, year)
+                return days.contains { day in
+                    let day = countsFromEnd ? count + 1 - day : day
+                    guard (1...count).contains(day) else { return false }
+                    let parts = DateComponents(year: year, month: month, day: day)
+                    guard let start = calendar.date(from: parts), start >= first else {
+                        return false
+                    }
+                    return weekdays.contains(calendar.component(.weekday, from: start) - 1)
+                }
+            }
+        }
+    }
+
+    private static func count(ofDaysIn month: Int, _ year: Int) -> Int {
+        let isLeap = year % 4 == 0 && year % 100 != 0 || year % 400 == 0
+        return switch month {
+        case 2: isLeap ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Returns the number of digits or a name, if it is in a range.
+    private static func number(
+        _ text: Substring,
+        _ range: ClosedRange<Int>,
+        _ names: [String]
+    ) -> Int? {
+        if let index = names.firstIndex(of: text.lowercased()) { return index + range.lowerBound }
+        guard text.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(text) else {
+            return nil
+        }
+        return range.contains(number) ? number : nil
+    }
+}
+
+// The expression has the five fields of crontab(5).
+extension CalendarExpression {
+    /// Parses cron's fields; `nil` if cron does not accept them.
+    init?(cron fields: [String]) {
+        let weekdayNames = Schedule.weekdays
+        guard fields.count == 5, Self.field(fields[0], 0...59) != nil,
+            Self.field(fields[1], 0...23) != nil, let days = Self.field(fields[2], 1...31),
+            let months = Self.field(fields[3], 1...12, Self.monthNames),
+            let weekdays = Self.field(fields[4], 0...7, weekdayNames)
+        else { return nil }
+        self.months = months
+        self.weekdays = Set(weekdays.map { $0 % 7 })
+        // If both are given, either may match, so every month has such a day.
+        if fields[2].hasPrefix("*") || fields[4].hasPrefix("*") { self.days = days }
+    }
+
+    private static func field(
+        _ text: String,
+        _ range: ClosedRange<Int>,
+        _ names: [String] = []
+    ) -> Set<Int>? {
+        var values: Set<Int> = []
+        for item in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = item.split(separator: "/", omittingEmptySubsequences: false)
+            let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+            var step = 1
+            var span = range
+            if parts[0] != "*" {
+                let numbers = ends.compactMap { number($0, range, names) }
+                guard numbers.count == ends.count, numbers.count < 3,
+                    let first = numbers.first, let last = numbers.last, first <= last
+                else { return nil }
+                span = first...last
+            }
+            if parts.count > 1 {
+                guard parts.count == 2, parts[0] == "*" || ends.count == 2,
+                    let number = number(parts[1], 1...range.upperBound, [])
+                else { return nil }
+                step = number
+            }
+            values.formUnion(stride(from: span.lowerBound, through: span.upperBound, by: step))
+        }
+        return values
+    }
+}
+
+// The expression is a calendar event of systemd.time(7).
+extension CalendarExpression {
+    private static let words = [
+        "minutely", "hourly", "daily", "weekly", "monthly", "yearly", "annually", "anually",
+        "quarterly", "semiannually", "semi-annually", "biannually", "bi-annually",
+    ]
+
+    /// Parses systemd's expression; `nil` if systemd does not accept it.
+    init?(systemd words: [String]) {
+        var words = words
+        if words.count > 1, let last = words.last, last.first?.isLetter == true,
+            last.lowercased() == "utc" || TimeZone(identifier: last) != nil
+        {
+            words.removeLast()
+        }
+        if words.count == 1, Self.words.contains(words[0].lowercased()) { return }
+        guard !words.isEmpty else { return nil }
+        if words[0].first?.isLetter == true, !readWeekdays(words.removeFirst()) { return nil }
+        if let word = words.first, !word.contains(":") {
+            guard readDate(word) else { return nil }
+            words.removeFirst()
+        }
+        guard words.isEmpty || words.count == 1 && Self.isTime(words[0]) else { return nil }
+    }
+
+    private mutating func readWeekdays(_ text: String) -> Bool {
+        let long = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+        func day(_ text: Substring) -> Int? {
+            let name = text.lowercased()
+            let day = Schedule.weekdays.firstIndex(of: name) ?? long.firstIndex(of: name)
+            // systemd's week begins on Monday.
+            return day.map { ($0 + 6) % 7 }
+        }
+        var items = text.split(separator: ",", omittingEmptySubsequences: false)
+        if items.last == "" { items.removeLast() }
+        weekdays = []
+        for item in items {
+            let ends = item.replacing("..", with: "-")
+                .split(separator: "-", omittingEmptySubsequences: false).map(day)
+            guard ends.count < 3, let first = ends[0], let last = ends[ends.count - 1],
+                first <= last
+            else { return false }
+            weekdays.formUnion((first...last).map { ($0 + 1) % 7 })
+        }
+        return !weekdays.isEmpty
+    }
+
+    private mutating func readDate(_ text: String) -> Bool {
+        let marks = text.filter { "-~".contains($0) }
+        countsFromEnd = marks.last == "~"
+        var parts = text.split(omittingEmptySubsequences: false) { "-~".contains($0) }
+        guard marks.dropLast().allSatisfy({ $0 == "-" }) else { return false }
+        if parts.count == 3 {
+            let year = parts.removeFirst()
+            if year != "*" {
+                guard let named = Self.component(year, 0...2199) else { return false }
+                let full = named.map { $0 < 70 ? $0 + 2000 : $0 < 100 ? $0 + 1900 : $0 }
+                let years = Set(full).intersection(Self.yearsOfSystemd)
+                guard years.count == named.count else { return false }
+                self.years = years
+            }
+        }
+        guard parts.count == 2, let months = Self.component(parts[0], 1...12),
+            let days = Self.component(parts[1], 1...(countsFromEnd ? 28 : 31), countsFromEnd)
+        else { return false }
+        (self.months, self.days) = (months, days)
+        return true
+    }
+
+    private static func isTime(_ text: String) -> Bool {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        // A range of times is written with two dots.
+        guard (2...3).contains(parts.count), !text.contains("-"),
+            component(parts[0], 0...23) != nil,
+            component(parts[1], 0...59) != nil
+        else { return false }
+        // Fractions of a second are ignored, and so is a step below one second.
+        let seconds = parts.dropFirst(2).first.map { text in
+            text.replacing(#/(\d)\.\d+/#) { match in match.output.1 }
+        }
+        return seconds.map { text in
+            component(text[...].replacing("/0", with: "/1"), 0...59) != nil
+                && !parts[2].hasSuffix("/0")
+        } ?? true
+    }
+
+    /// Parses a component of a date or a time: `*`, or numbers, ranges and steps.
+    private static func component(
+        _ text: Substring,
+        _ range: ClosedRange<Int>,
+        _ countsDown: Bool = false
+    ) -> Set<Int>? {
+        if text == "*" { return Set(range) }
+        var values: Set<Int> = []
+        for item in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = item.split(separator: "/", omittingEmptySubsequences: false)
+            let texts = parts[0].replacing("..", with: "-")
+                .split(separator: "-", omittingEmptySubsequences: false)
+            let ends = texts.compactMap { number($0, range, []) }
+            let steps = parts.dropFirst().compactMap { number($0, 1...range.upperBound, []) }
+            guard !ends.isEmpty, ends.count == texts.count, ends.count < 3, parts.count < 3,
+                steps.count == parts.count - 1
+            else { return nil }
+            let step = (steps.first ?? 1) * (countsDown && ends.count == 1 ? -1 : 1)
+            let end = step < 0 ? range.lowerBound : range.upperBound
+            let last = ends.count == 2 ? ends[1] : steps.isEmpty ? ends[0] : end
+            guard ends.count == 1 || ends[0] <= last else { return nil }
+            // systemd treats a step beyond the range as an error.
+            if ends.count == 1, !steps.isEmpty, !range.contains(ends[0] + step) { return nil }
+            values.formUnion(stride(from: ends[0], through: last, by: step))
+        }
+        return values
+    }
+}

@@ -1,4 +1,5 @@
 @testable internal import Age
+internal import CZlib
 internal import Files
 internal import Foundation
 internal import Synchronization
@@ -56,50 +57,54 @@ func decrypted(_ bytes: [UInt8], with identities: [Identity]) throws -> [UInt8] 
     return try source.readExactly(count: Int(source.size), at: 0)
 }
 
-/// A file of the test vectors; see Fixtures/README.md.
-struct Vector: Decodable, Sendable, CustomTestStringConvertible {
-    /// Bytes, or that many zeros.
-    enum Part: Decodable {
-        case bytes([UInt8])
-        case zeros(Int)
+/// A file of the test vectors: lines with what is to come of it, an empty one, and the file's bytes.
+struct Vector: Sendable, CustomTestStringConvertible {
+    let name: String
+    let file: [UInt8]
+    private let lines: [(key: String, value: String)]
 
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let count = try? container.decode(Int.self) {
-                self = .zeros(count)
-            } else {
-                self = .bytes(try Array(container.decode(Data.self)))
-            }
+    private init(_ path: FilePath) throws {
+        name = path.lastComponent?.string ?? ""
+        let bytes = try File.contents(of: path, limit: 1 << 20)
+        let newline = UInt8(ascii: "\n")
+        let end = try #require(
+            bytes.indices.dropFirst().first { bytes[$0] == newline && bytes[$0 - 1] == newline }
+        )
+        lines = bytes[..<end].split(separator: newline).map { line in
+            let parts = String(decoding: line, as: UTF8.self).split(separator: ": ", maxSplits: 1)
+            return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
         }
+        let rest = Array(bytes[(end + 1)...])
+        file = lines.contains { $0.key == "compressed" } ? try Self.inflated(rest) : rest
     }
-
-    var name: String
-    var expect: String
-    var payload: String?
-    var identities: [String]?
-    var passphrases: [String]?
-    var file: [Part]
 
     var testDescription: String { name }
 
-    var bytes: [UInt8] {
-        file.flatMap { part in
-            switch part {
-            case .bytes(let bytes): bytes
-            case .zeros(let count): [UInt8](repeating: 0, count: count)
-            }
-        }
-    }
+    subscript(key: String) -> String? { lines.first { $0.key == key }?.value }
+
+    var isArmored: Bool { self["armored"] == "yes" }
 
     func keys() throws -> [Identity] {
-        try (identities ?? []).map { try Identity($0) }
-            + (passphrases ?? []).compactMap { Passphrase(Array($0.utf8)) }.map { Identity($0) }
+        try lines.filter { $0.key == "identity" }.map { try Identity($0.value) }
+            + lines.filter { $0.key == "passphrase" }
+            .compactMap { Passphrase(Array($0.value.utf8)) }.map { Identity($0) }
     }
 
+    private static func inflated(_ bytes: [UInt8]) throws -> [UInt8] {
+        var plain = [UInt8](repeating: 0, count: 32 << 20)
+        var count = uLongf(plain.count)
+        let code = uncompress(&plain, &count, bytes, uLong(bytes.count))
+        try #require(code == Z_OK)
+        return Array(plain[..<Int(count)])
+    }
+
+    /// All of them; none where the test data is not there.
     static let all: [Vector] = {
+        let directory = Fixtures.corpora.appending("age")
         do {
-            return try Fixtures.read("age/vectors.jsonl").split(separator: UInt8(ascii: "\n"))
-                .map { try JSONDecoder().decode(Vector.self, from: Data($0)) }
+            guard try FileInfo.ifPresent(directory) != nil else { return [] }
+            let names = try Directory.open(directory).names().map(\.description).sorted()
+            return try names.map { try Vector(directory.appending($0)) }
         } catch {
             fatalError("the test vectors cannot be read: \(error)")
         }

@@ -24,7 +24,7 @@ struct ArchiveDescriptorTests {
     /// Puts other bytes in the archive, and reads all of it.
     private func read(_ archive: [UInt8]) throws -> [Sample] {
         try sandbox.write(archive, to: "changed.zip")
-        let reader = try ArchiveReader.open(sandbox.path("changed.zip"), mark: mark)
+        let reader = try ArchiveReader.open(sandbox.path("changed.zip"), mark: .init(path: mark))
         #expect(reader.origin == .ours)
         return try reader.samples()
     }
@@ -38,7 +38,7 @@ struct ArchiveDescriptorTests {
         try writeArchive(to: path, samples)
         let archive = try sandbox.read("a.zip")
         #expect(try read(archive) == samples)
-        let reader = try ArchiveReader.open(path, mark: mark)
+        let reader = try ArchiveReader.open(path, mark: .init(path: mark))
         let entry = try reader.entry(at: 0)
         #expect(entry.record.hasDescriptor)
         let start = Int(try reader.dataOffset(entry) + entry.compressedSize)
@@ -76,7 +76,10 @@ struct ArchiveDescriptorTests {
             let written = try names.map { try Sample($0, $0 == names[0] ? bytes : [1]) }
             try writeArchive(to: sandbox.path("\(names.count).zip"), written)
             let archive = try sandbox.read("\(names.count).zip")
-            let reader = try ArchiveReader.open(sandbox.path("\(names.count).zip"), mark: mark)
+            let reader = try ArchiveReader.open(
+                sandbox.path("\(names.count).zip"),
+                mark: .init(path: mark)
+            )
             let entry = try reader.entry(at: 0)
             let end = Int(try reader.dataOffset(entry) + entry.compressedSize) + 16
             var changed = Array(archive[..<(end - count)] + archive[end...])
@@ -95,7 +98,8 @@ struct ArchiveDescriptorTests {
             }
             try sandbox.write(changed, to: "changed.zip")
             #expect(throws: ArchiveError.self) {
-                try ArchiveReader.open(sandbox.path("changed.zip"), mark: mark).samples()
+                try ArchiveReader.open(sandbox.path("changed.zip"), mark: .init(path: mark))
+                    .samples()
             }
         }
     }
@@ -134,7 +138,7 @@ struct ArchiveDescriptorTests {
         // The directory leads to it under another name.
         zip.entries[0].offset = UInt32(ZipRecords.localLength + 1 + 4)
         try sandbox.write(zip.bytes(), to: "changed.zip")
-        let reader = try ArchiveReader.open(sandbox.path("changed.zip"), mark: mark)
+        let reader = try ArchiveReader.open(sandbox.path("changed.zip"), mark: .init(path: mark))
         #expect(throws: damaged("its local record has another name")) { try reader.samples() }
     }
 

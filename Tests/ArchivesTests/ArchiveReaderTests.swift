@@ -150,10 +150,12 @@ struct ArchiveReaderTests {
             try sandbox.write(zip.bytes(), to: "a.zip")
             #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
             guard isOurs else {
-                #expect(throws: ArchiveError.self) { try ArchiveReader.open(path, mark: mark) }
+                #expect(throws: ArchiveError.self) {
+                    try ArchiveReader.open(path, mark: .init(path: mark))
+                }
                 continue
             }
-            let reader = try ArchiveReader.open(path, mark: mark)
+            let reader = try ArchiveReader.open(path, mark: .init(path: mark))
             #expect(reader.origin == .ours)
             #expect(try reader.samples().map(\.attributes.path.description) == names + [last])
         }
@@ -172,14 +174,14 @@ struct ArchiveReaderTests {
             var zip = CraftedZip(["a", "b", mark.description].map { CraftedZip.Entry($0) })
             for index in zip.entries.indices { zip.entries[index].centralExtra = extra }
             try sandbox.write(zip.bytes(), to: "a.zip")
-            let reader = try ArchiveReader.openWithoutChecks(path, mark: mark)
+            let reader = try ArchiveReader.openWithoutChecks(path, mark: .init(path: mark))
             #expect(reader.origin == (isOurs ? .ours : .repacked), "\(extra)")
         }
         // In 2038 the seconds run out of room, and the field is left out.
         var zip = CraftedZip([CraftedZip.Entry(mark.description)])
         zip.date = (2038 - 1980) << 9 | 0x21
         try sandbox.write(zip.bytes(), to: "a.zip")
-        #expect(try ArchiveReader.open(path, mark: mark).origin == .ours)
+        #expect(try ArchiveReader.open(path, mark: .init(path: mark)).origin == .ours)
     }
 
     @Test("names that differ in case are found also where only directories on the way have them")

@@ -27,7 +27,7 @@ struct ForeignEntryTests {
             }
         }
         try sandbox.write(CraftedZip(entries).bytes(), to: "a.zip")
-        return try ArchiveReader.open(path, mark: RelativePath(Self.mark))
+        return try ArchiveReader.open(path, mark: .init(path: RelativePath(Self.mark)))
     }
 
     private func entry(

@@ -1,4 +1,5 @@
 import Foundation
+import Remotes
 import Testing
 
 @testable import Backups
@@ -6,11 +7,9 @@ import Testing
 @Suite("A backup's name")
 struct BackupNameTests {
     private static let morning = Date(timeIntervalSince1970: 1_795_251_660.123)
-    private static let utc = TimeZone(secondsFromGMT: 0) ?? .gmt
+    private static let utc = LocalZone.utc
 
-    private func zone(_ name: String) throws -> TimeZone {
-        try #require(TimeZone(identifier: name))
-    }
+    private func zone(_ name: String) throws -> LocalZone { try .named(name) }
 
     @Test(
         "is local time in English",
@@ -18,18 +17,18 @@ struct BackupNameTests {
             ("2026-11-21T09:01:59.9Z", "UTC", "[2026-Nov-21] 09.01 AM Stores.zip"),
             ("2026-11-21T00:00:00Z", "UTC", "[2026-Nov-21] 12.00 AM Stores.zip"),
             ("2026-11-21T12:30:00Z", "UTC", "[2026-Nov-21] 12.30 PM Stores.zip"),
-            ("2026-12-31T23:59:00Z", "Asia/Tokyo", "[2027-Jan-01] 08.59 AM Stores.zip"),
-            ("2026-07-01T12:00:00Z", "America/New_York", "[2026-Jul-01] 08.00 AM Stores.zip"),
-            ("2024-02-29T18:45:00Z", "Asia/Kathmandu", "[2024-Mar-01] 12.30 AM Stores.zip"),
+            ("2026-12-31T23:59:00Z", "Asia/Tokyo", "[2027-Jan-01] 08.59 AM +0900 Stores.zip"),
+            ("2026-07-01T12:00:00Z", "America/New_York", "[2026-Jul-01] 08.00 AM -0400 Stores.zip"),
+            ("2024-02-29T18:45:00Z", "Asia/Kathmandu", "[2024-Mar-01] 12.30 AM +0545 Stores.zip"),
         ]
     )
     func format(moment: String, zoneName: String, name: String) throws {
         let date = try #require(Timestamp.date(rfc3339: moment))
         let zone = try zone(zoneName)
         #expect(BackupName.make(date, in: zone) == name)
-        // The name tells the minute again.
-        let told = try #require(BackupName.date(of: name, in: zone))
-        #expect(abs(told.timeIntervalSince(date)) < 60)
+        // The name tells the minute again, wherever it is read.
+        let told = try #require(BackupName.date(of: name))
+        #expect((0..<60).contains(date.timeIntervalSince(told)))
     }
 
     @Test("has a number from the second one of a minute on")
@@ -48,22 +47,36 @@ struct BackupNameTests {
             "[2026-Nov-21] 13.01 AM Stores.zip", "[2026-Nov-21] 09.61 AM Stores.zip",
             "[2026-Nov-21] 09.01 AM Stores (conflicted copy).zip",
             "[2026-Nov-41] 09.01 AM Stores.zip",
-            "[0000-Nov-21] 09.01 AM Stores.zip",
+            "[0000-Nov-21] 09.01 AM Stores.zip", "[2026-Nov-21] 09.01 AM +01 Stores.zip",
+            "[2026-Nov-21] 09.01 AM +0160 Stores.zip", "[2026-Nov-21] 09.01 AM 0100 Stores.zip",
         ]
     )
     func otherShapes(name: String) {
         #expect(BackupName.date(of: name, in: Self.utc) == nil)
     }
 
-    @Test("in the hour that comes twice, and in the one that is missing, is still a moment")
+    @Test("in the hour that comes twice tells which it is; of other programs, it is the first")
     func daylightSaving() throws {
         let zone = try zone("Europe/Berlin")
         let first = try #require(Timestamp.date(rfc3339: "2026-10-25T00:30:00Z"))
-        let second = first + 3600
-        #expect(BackupName.make(first, in: zone) == BackupName.make(second, in: zone))
-        let told = try #require(BackupName.date(of: BackupName.make(first, in: zone), in: zone))
-        #expect([first, second].contains(told))
-        #expect(BackupName.date(of: "[2026-Mar-29] 02.30 AM Stores.zip", in: zone) != nil)
+        let names = [first, first + 3600].map { BackupName.make($0, in: zone) }
+        #expect(names == ["+0200", "+0100"].map { "[2026-Oct-25] 02.30 AM \($0) Stores.zip" })
+        #expect(names.map { BackupName.date(of: $0, in: Self.utc) } == [first, first + 3600])
+        #expect(BackupName.date(of: "[2026-Oct-25] 02.30 AM Stores.zip", in: zone) == first)
+        let missing = BackupName.date(of: "[2026-Mar-29] 02.30 AM Stores.zip", in: zone)
+        #expect(missing == Timestamp.date(rfc3339: "2026-03-29T01:30:00Z"))
+    }
+
+    @Test("is in local time if another program made the archive, else in UTC if it has no offset")
+    func foreign() throws {
+        let zone = LocalZone(offset: 3600)
+        var backup = Backup(
+            RemoteFile(name: "[2026-Nov-21] 09.01 AM Stores.zip", size: 1),
+            timeZone: zone
+        )
+        #expect(backup.time == Timestamp.date(rfc3339: "2026-11-21T09:01:00Z"))
+        backup.isForeign = true
+        #expect(backup.time == Timestamp.date(rfc3339: "2026-11-21T08:01:00Z"))
     }
 
     @Test("without its ending is what people see, unless nothing would be left")
@@ -74,17 +87,50 @@ struct BackupNameTests {
     }
 }
 
+extension LocalZone {
+    /// Returns the rules of a zone that the system has a name for.
+    fileprivate static func named(_ name: String) throws -> LocalZone {
+        let zone = try #require(TimeZone(identifier: name))
+        return LocalZone { zone.secondsFromGMT(for: $0) }
+    }
+}
+
+@Suite("A local zone")
+struct LocalZoneTests {
+    @Test("knows both moments of a time that clocks show twice, whichever side of UTC it is on")
+    func twice() throws {
+        for (name, local, first) in [
+            ("Europe/Berlin", "2026-10-25T02:30:00Z", "2026-10-25T00:30:00Z"),
+            ("America/New_York", "2026-11-01T01:30:00Z", "2026-11-01T05:30:00Z"),
+        ] {
+            let zone = try LocalZone.named(name)
+            let shown = try #require(Timestamp.date(rfc3339: local))
+            let moment = try #require(Timestamp.date(rfc3339: first))
+            #expect(zone.moment(shown) == moment, "\(name)")
+            #expect(zone.moment(shown, isLast: true) == moment + 3600, "\(name)")
+        }
+    }
+
+    @Test("has no seconds in its offset, since names have none")
+    func seconds() throws {
+        let zone = LocalZone(offset: 20_745)
+        let date = Date(timeIntervalSince1970: 1_795_251_660)
+        #expect(zone.offset(at: date) == 20_700)
+        #expect(BackupName.date(of: BackupName.make(date, in: zone)) == date)
+    }
+}
+
 @Suite("A timestamp")
 struct TimestampTests {
     private static let morning = Date(timeIntervalSince1970: 1_795_251_660.123)
-    private static let utc = TimeZone(secondsFromGMT: 0) ?? .gmt
+    private static let utc = LocalZone.utc
 
     @Test(
         "keeps moment and offset",
         arguments: ["UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu"]
     )
     func roundTrip(zoneName: String) throws {
-        let zone = try #require(TimeZone(identifier: zoneName))
+        let zone = try LocalZone.named(zoneName)
         for moment in stride(from: 0.25, through: 8_000_000_000, by: 123_456_789.5) {
             let date = Date(timeIntervalSince1970: moment)
             let text = Timestamp.rfc3339(date, in: zone)
@@ -98,7 +144,7 @@ struct TimestampTests {
     @Test("is a text for every number of seconds", arguments: [1e12, 1e16, 1e30, .infinity])
     func absurd(seconds: Double) throws {
         for zoneName in ["UTC", "Pacific/Kiritimati", "America/St_Johns"] {
-            let zone = try #require(TimeZone(identifier: zoneName))
+            let zone = try LocalZone.named(zoneName)
             let last = Timestamp.rfc3339(Date(timeIntervalSince1970: seconds), in: zone)
             let first = Timestamp.rfc3339(Date(timeIntervalSince1970: -seconds), in: zone)
             #expect(last.hasPrefix("9999-12-31T") && first.hasPrefix("0001-01-01T"))

@@ -18,7 +18,7 @@ struct GlanceTests {
             let path = try sandbox.write(beginning, to: "\(number)")
             return RemoteFile(name: "\(number)", size: 4, location: path)
         }
-        let glances = await Glance.glances(at: files, keys: .none)
+        let glances = try await Glance.glances(at: files, keys: .none)
         let areCutOff = glances.map { glance -> Bool? in
             guard case .unreadable(let isCutOff) = glance else { return nil }
             return isCutOff

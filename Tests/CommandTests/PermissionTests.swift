@@ -311,3 +311,47 @@ struct PermissionTests {
         #expect(try run("restore", "latest", "--yes").status == 0)
     }
 }
+
+/// Locks that another user holds on directories that he may only read.
+@Suite(
+    "Beside a stranger's locks",
+    .enabled(
+        if: OrdinaryUser.isRoot && Tool.isInstalled("setpriv") && Tool.isInstalled("flock"),
+        "only root can be two users"
+    )
+)
+struct StrangersLocksCommandTests {
+    @Test("the program does its work, and says who has them")
+    func backup() throws {
+        let program = try Program()
+        try program.make(stores: "App/Stores", remote: "Remote")
+        let sandbox = program.sandbox
+        let places = ["--stores", "App/Stores", "--remote", "Remote"]
+        var strangers: [RunningTool] = []
+        for name in ["", "App", "App/Stores", "Remote"] {
+            let path = sandbox.path(name).string
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o755],
+                ofItemAtPath: path
+            )
+            guard !name.isEmpty else { continue }
+            let stranger = try RunningTool(
+                "setpriv",
+                [
+                    "--reuid=65534", "--regid=65534", "--clear-groups", "flock", "--shared",
+                    "--no-fork", path, "sh", "-c", "echo locked; read line",
+                ]
+            )
+            #expect(try stranger.readLine() == "locked")
+            strangers.append(stranger)
+        }
+        for command in [
+            ["backup"], ["restore", "latest", "--yes"], ["prune", "--keep-last", "1"],
+        ] {
+            let outcome = try program.expect(command + places)
+            #expect(outcome.errors.contains("of a user who may not change it"), "\(command)")
+        }
+        for stranger in strangers { stranger.kill() }
+        #expect(try !program.expect(["backup"] + places).errors.contains("locked by"))
+    }
+}

@@ -29,7 +29,7 @@ struct SampleCommandTests {
         #expect(json?["added"] as? Int == 0 && json?["items"] as? Int == 12)
         let none = try program.run("init", "--update", "--stores", "Nowhere")
         #expect(none.status == 1)
-        #expect(none.errors.contains("there is no store") && none.errors.contains("hint: run"))
+        #expect(none.errors.contains("there is no store") && none.errors.contains("hint: "))
         #expect(!sandbox.exists("Nowhere"))
     }
 
@@ -57,6 +57,52 @@ struct SampleCommandTests {
         #expect(taken.errors.contains("'New' is there already and not empty"))
         let both = try program.run("init", "--update", "--from", "Old")
         #expect(both.status == 64 && both.errors.contains("exclude each other"))
+    }
+
+    @Test("make a store only where no other data is, unless they are asked to")
+    func besideOthers() throws {
+        let sandbox = program.sandbox
+        try sandbox.write("x", to: "Documents/.letter")
+        let before = try sandbox.contents(of: "Documents")
+        for option in [[], ["--test-data"]] {
+            let refused = try program.run(["init", "--stores", "Documents"] + option)
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("'Documents' has other data in it: '.letter'"))
+            #expect(refused.errors.contains("or add '--yes'"))
+            #expect(try sandbox.contents(of: "Documents") == before)
+        }
+        #expect(try program.run("init", "--stores", "Documents", "--yes").status == 0)
+        #expect(sandbox.exists("Documents/.letter"))
+        // The directory of a new file system.
+        try sandbox.directory("Disk/lost+found")
+        #expect(try program.run("init", "--stores", "Disk").status == 0)
+    }
+
+    @Test("are not advised for a directory that is mistyped: its neighbours are")
+    func mistyped() throws {
+        let sandbox = program.sandbox
+        try sandbox.directory("app/Stores")
+        try sandbox.directory("empty")
+        for (name, hint) in [
+            ("app/Store", "did you mean 'app/Stores'?"),
+            ("ap/Stores", "did you mean 'app/Stores'?"),
+            ("ap/Other", "did you mean 'app'?"),
+            (sandbox.path("app/stroes").string, "did you mean '\(sandbox.path("app/Stores"))'?"),
+            ("nowhere", "is it the right directory? name another with '--stores DIR'"),
+            ("nowhere/at/all", "is it the right directory?"),
+        ] {
+            for command in [["backup"], ["items"], ["check"], ["sync", "status"]] {
+                let outcome = try program.run(command + ["--stores", name])
+                guard outcome.errors.contains("no store") else { continue }
+                #expect(outcome.errors.contains("hint: \(hint)"), "\(command) \(outcome.errors)")
+                #expect(!outcome.errors.contains("init"), "\(command) \(outcome.errors)")
+            }
+            #expect(try program.run("backup", "--stores", name).errors.contains(hint))
+        }
+        #expect(try !program.run("items", "--stores", "empty").errors.contains("init"))
+        // The usual one is not mistyped.
+        #expect(try program.run("backup").errors.contains("hint: run 'grocerydude init'"))
+        #expect(try program.run("items").errors.contains("hint: run 'grocerydude init'"))
     }
 
     @Test("carry items to another store, through a file or a pipe")

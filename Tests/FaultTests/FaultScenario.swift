@@ -258,7 +258,7 @@ extension FaultScenario {
     /// The newest stays, whatever happens to the others.
     static let prune = FaultScenario(
         name: "prune",
-        arguments: ["prune", "--keep-last", "1"],
+        arguments: ["prune", "--keep-last", "1", "--all-origins"],
         states: [.before],
         success: .before,
         prepare: { scene, trial in

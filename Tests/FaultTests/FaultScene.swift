@@ -55,7 +55,7 @@ final class FaultScene: Sendable {
         try sandbox.link("Work/Stores/link", to: "large")
         try Self.writeKey(in: sandbox)
         let work = Trial(sandbox.path("Work"))
-        try work.check("init")
+        try work.check("init", "--yes")
         // Of another day, so that how often a name is taken does not depend on the time of day.
         archive = "[2026-Jan-01] 09.01 AM Stores.zip"
         let name = try work.check("backup").text.trimmingCharacters(in: .newlines)

@@ -62,7 +62,7 @@ struct FileErrorTests {
         let create = FileError.failed(.create, "/disk/a", .permissionDenied)
         #expect(create.hint == "run as the owner of '/disk'")
         for errno in [Errno.resourceBusy, .improperLink] {
-            #expect(FileError.failed(.move, "a", errno).hint == "put it in place by hand")
+            #expect(FileError.failed(.move, "a", errno).hint?.contains("by hand") == true)
             #expect(hint(errno) == nil)
         }
         #expect(hint(.tooManyOpenFiles)?.contains("ulimit -n") == true)
@@ -70,7 +70,7 @@ struct FileErrorTests {
         #expect(hint(.fileTooLarge)?.contains("ulimit -f") == true)
         #expect(hint(.ioError)?.contains("dmesg") == true)
         #expect(hint(.interrupted) == nil)
-        #expect(FileError.locked("a", holder: nil).hint == "wait for it")
+        #expect(FileError.locked("a", holder: nil).hint?.contains("--lock-wait") == true)
         #expect(FileError.exists("a").hint == nil)
     }
 

@@ -39,4 +39,14 @@ struct WordingTests {
         #expect(explain(CancellationError()) == "interrupted")
         #expect(explain(Plain()) == "Plain()")
     }
+
+    @Test("Text in JSON has nothing in it that drives a terminal, and says the same")
+    func json() {
+        #expect("{\"a\": \"ü\"}\n".printableJSON == "{\"a\": \"ü\"}\n")
+        let hostile = "\u{202E}\u{2066}\u{200F}\u{61C}\u{9B}\u{7F}\u{2028}\u{2029}"
+        #expect(
+            hostile.printableJSON == #"\u202e\u2066\u200f\u061c\u009b\u007f\u2028\u2029"#
+        )
+        #expect(hostile.unicodeScalars.allSatisfy { !$0.isPrintable })
+    }
 }

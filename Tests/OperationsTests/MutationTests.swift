@@ -108,7 +108,7 @@ struct MutationTests {
         )
         let (whole, _) = try restore(archive)
         let mutation = try ArchiveMutation(
-            ArchiveReader.open(archive, mark: Manifest.path),
+            ArchiveReader.open(archive, mark: .init(path: Manifest.path)),
             bytes
         )
         var verdicts: [String: Int] = [:]

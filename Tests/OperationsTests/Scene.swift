@@ -17,7 +17,7 @@ final class Scene: Sendable {
     let remotePath: FilePath
     /// 2026-11-21 09:01:00.123 UTC.
     static let morning = Date(timeIntervalSince1970: 1_795_251_660.123)
-    static let utc = TimeZone(secondsFromGMT: 0) ?? .gmt
+    static let utc = LocalZone.utc
 
     private let events = Mutex<[OperationEvent]>([])
 
@@ -48,7 +48,7 @@ final class Scene: Sendable {
 
     /// Returns the backup that undoes the last restore of the stores directory.
     func newestSafety(now: Date) async throws -> Backup {
-        try await folder().newestSafety(of: StoresOrigin.of(stores), now: now) { _ in }.backup
+        try await folder().newestSafety(now: now) { _ in }.backup
     }
 
     var catalog: BackupCatalog { BackupCatalog(sandbox.path("Cache/catalog.json")) }

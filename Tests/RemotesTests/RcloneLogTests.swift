@@ -86,14 +86,14 @@ struct RcloneLogTests {
 
     @Test("means one error each", arguments: words)
     func errors(words: String, isWriting: Bool, error: RemoteError) {
-        var job = Rclone.Job(["copyto"], of: Self.address)
+        var job = Rclone.Job(["copyto"], on: [], of: Self.address)
         job.isWriting = isWriting
         #expect(RemoteError.said(words, by: job) == error)
     }
 
     @Test("is not the reason where a folder that is there has no place for a file")
     func upload() {
-        var job = Rclone.Job(["copyto"], of: Self.address)
+        var job = Rclone.Job(["copyto"], on: [], of: Self.address)
         job.isWriting = true
         let words = "Not Found: 404 Not Found"
         #expect(RemoteError.said(words, by: job) == .rclone(Self.address, reason: words))

@@ -107,7 +107,10 @@ final class Database {
     private var handle: OpaquePointer?
 
     init(_ path: String) {
-        guard sqlite3_open(path, &handle) == SQLITE_OK else { fatalError("cannot open \(path)") }
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI
+        guard sqlite3_open_v2(path, &handle, flags, nil) == SQLITE_OK else {
+            fatalError("cannot open \(path)")
+        }
         sqlite3_busy_timeout(handle, 20_000)
     }
 

@@ -86,7 +86,7 @@ struct SchemaSandbox {
 
 extension SchemaRules {
     /// What it says of a table, to be changed.
-    subscript(table: String) -> Table {
+    subscript(table: ExactString) -> Table {
         get { tables[table] ?? Table() }
         set { tables[table] = newValue }
     }
@@ -168,7 +168,7 @@ struct SyncSchemaTests {
         let schema = try stores.schema(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a, cached, computed AS (a))"
         ) { rules in
-            rules["t"].identity = ["a", column]
+            rules["t"].identity = ["a", column.exact]
             rules["t"].local = ["cached"]
         }
         #expect(schema.refusals == [.identity(table: "t", column: column)])
@@ -326,10 +326,10 @@ struct SyncSchemaTests {
         #expect(hint.contains(table))
         // The map answers.
         var rules = SchemaRules()
-        rules["item"].references = [name.foldedIdentifier: .table(parent ?? "list")]
+        rules["item"].references = [name.foldedIdentifier: .table((parent ?? "list").exact)]
         let referring = try SyncSchema(of: stores.snapshot([]), rules: rules)
         #expect(referring.refusals.isEmpty)
-        #expect(referring.table("item")?.references.first?.parent == parent ?? "list")
+        #expect(referring.table("item")?.references.first?.parent == (parent ?? "list").exact)
         #expect(referring.table("item")?.references.first?.isDeclared == false)
         rules["item"].references = [name.foldedIdentifier: .none]
         let plain = try SyncSchema(of: stores.snapshot([]), rules: rules)
@@ -400,7 +400,7 @@ struct SyncSchemaTests {
                 "CREATE TABLE list (id INTEGER PRIMARY KEY, name)",
                 "CREATE TABLE pair (a, b, PRIMARY KEY (a, b))",
                 "CREATE TABLE item (id INTEGER PRIMARY KEY, list_id INTEGER)"
-            ) { $0["item"].references = ["list_id": .table(parent)] }
+            ) { $0["item"].references = ["list_id": .table(parent.exact)] }
             #expect(
                 schema.refusals
                     == [.unknownReference(table: "item", column: "list_id", parent: parent)]

@@ -134,8 +134,8 @@ struct ArchiveWriterTests {
     )
     func noCompression() throws {
         let samples = [
-            try Sample("one", Shape.zeros.bytes(Segment.size)),
-            try Sample("two", Shape.zeros.bytes(Segment.size + 1)),
+            try Sample("one", Shape.text.bytes(Segment.size)),
+            try Sample("two", Shape.text.bytes(Segment.size + 1)),
         ]
         let written = try writeArchive(to: path, compression: .none, samples)
         #expect(written[0].compressedSize == 1_048_576)

@@ -88,23 +88,15 @@ struct AllProfilesTests {
             try errors([], ["GROCERYDUDE_REMOTE": "x"]).contains("'GROCERYDUDE_REMOTE' would be")
         )
         #expect(try errors(["--profile", "a"]).contains("exclude each other"))
-        try program.configure("profiles: {a: {stores: /a}, b: {stores: /b}}\n")
-        #expect(
-            try errors().contains("'a' and 'b' have different stores and one remote folder")
-        )
-        // Each alone would prune and restore the other's, too.
+        // Two may share a folder: the backups of each tell whose they are.
         try program.configure(
             "profiles: {a: {stores: /a, remote: /r}, b: {stores: /b, remote: /r/}}\n"
         )
-        for command in [["config", "validate"], ["backup", "--profile", "a"], ["list"]] {
-            let outcome = try program.run(command)
-            #expect(outcome.status == 64, "\(command)")
-            #expect(outcome.errors.contains("and one remote folder: '/r"), "\(outcome.errors)")
-        }
+        #expect(try program.run("config", "validate").status == 0)
         try program.configure(
             "metrics_file: /m\nprofiles: {a: {stores: /a, remote: /r}, b: {stores: /b, remote: /s}}\n"
         )
-        #expect(try errors().contains("have different stores and one metrics file: '/m'"))
+        #expect(try errors().contains("have different stores and one 'metrics_file': '/m'"))
         // Two ways to back up the same are fine.
         try program.configure(
             "profiles: {a: {stores: /a, remote: /r}, b: {stores: /a/, remote: /r}}\n"

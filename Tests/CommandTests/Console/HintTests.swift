@@ -8,6 +8,7 @@ import Sample
 import Stores
 import Sync
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import grocerydude
@@ -17,7 +18,8 @@ struct HintTests {
     @Test(
         "name the command or the option that helps",
         arguments: [
-            (OperationError.noStores("/s"), "grocerydude init"),
+            (OperationError.noStores("/s"), "--stores DIR"),
+            (OperationError.noStores(Profile().stores), "grocerydude init'"),
             (OperationError.nothingToBackUp("/s"), "--stores DIR"),
             (
                 OperationError.remoteInsideStores("/s/r", "/s"),
@@ -26,6 +28,10 @@ struct HintTests {
             (OperationError.keepsNothing("x"), "--keep-daily 7"),
             (RestoreError.safetyBackupFailed(RemoteError.missing("x")), "--no-safety-backup"),
             (RestoreError.storesInUse(store: "a", by: []), "--force"),
+            (
+                ExtractError.ofAnotherState("/s/a-wal", beside: try! RelativePath("a")),
+                "mv '/s/a-wal' '/s/a-wal.old'"
+            ),
             (
                 RestoreError.mountInside("/s/m"),
                 "umount '/s/m'; or restore elsewhere with '--target'"
@@ -36,7 +42,7 @@ struct HintTests {
                     "/s",
                     refusal: nil,
                     use: StoreError.busy("a")
-                ), "'grocerydude list' too"
+                ), "such as 'grocerydude list'"
             ),
             (BackupFolderError.noBackup("a", address: "/r"), "grocerydude list'"),
             (BackupFolderError.noBackups("/r"), "grocerydude backup'"),
@@ -53,7 +59,7 @@ struct HintTests {
             (RemoteError.notAFolder("/r"), "--remote"),
             (RemoteError.noFile("/r", name: "a"), "grocerydude list'"),
             (SampleError.exists("a"), "grocerydude items'"),
-            (SampleError.missing("a"), "grocerydude init'"),
+            (SampleError.missing("a"), "--stores DIR"),
             (SampleError.noItem("a"), "grocerydude items'"),
             (SampleError.badItems("a", reason: "x"), "grocerydude items export'"),
             (CopyStoresError.inside("/a/b", "/a"), "'--stores'"),
@@ -94,7 +100,7 @@ struct HintTests {
         #expect(Hint.after(RestoreError.restoreFailed(locked)) == advice)
         #expect(Hint.after(RestoreError.rolledBack(locked, refused: "b")) == advice)
         let unsettled = RestoreError.unsettled(backup: "a", "/s", locked)
-        #expect(Hint.after(unsettled)?.hasPrefix("\(advice ?? "");") == true)
+        #expect(Hint.after(unsettled)?.hasPrefix("\(advice ?? ""), then") == true)
         let exists = FileError.exists("a")
         #expect(Hint.after(RestoreError.restoreFailed(exists))?.contains("another backup") == true)
     }
@@ -110,7 +116,64 @@ struct HintTests {
     @Test("on a backup with much less than before name the option that accepts it")
     func anomaly() {
         let anomaly = Problem(kind: .anomaly, path: ".", reason: "much less than before")
-        #expect(Hint.after(anomaly)?.contains("--accept-changes") == true)
-        #expect(Hint.after(Problem(kind: .unreadable, path: "a", reason: "no")) == nil)
+        #expect(anomaly.hint?.contains("--accept-changes") == true)
+        #expect(Problem(kind: .unreadable, path: "a", reason: "no").hint == nil)
+    }
+
+    private static let names = [
+        "[2026-Nov-21] 09.01 AM (2)", "x'; touch RAN; '", "x; touch RAN; ", "$(touch RAN)",
+        "`touch RAN`", "a | touch RAN", "& touch RAN &", "a\ntouch RAN\n", "a\"; touch RAN; \"",
+        "\\'; touch RAN; \\'", "> RAN", "-x; touch RAN", "--yes", "~root", "*", "!!", "#a", "ü é",
+        "a\u{202E}b\u{9B}\u{1B}[31m", "", "a:b",
+    ]
+
+    @Test(
+        "have each name as one word of a command, also if the quotes around it are copied",
+        .enabled(if: Tool.isInstalled("bash"), "bash is not installed"),
+        arguments: names
+    )
+    func oneWord(_ name: String) throws {
+        let sandbox = try Sandbox()
+        func run(_ command: String) throws -> Tool.Outcome {
+            let stub = "grocerydude() { printf '%s\\0' \"$@\"; }"
+            return try Tool.run("bash", ["-c", "\(stub); \(command)"], directory: sandbox.path)
+        }
+        let hints =
+            [
+                (BackupFolderError.pinned(name), "run '", "' first"),
+                (BackupFolderError.unknownUndo("a", [name]), "name the one that is meant: ", ""),
+                (MovingError.needsTrashed("a", need: name), "run '", "' first"),
+            ] as [(any Error, String, String)]
+        for (error, start, end) in hints {
+            let hint = try #require(Hint.after(error))
+            #expect(hint.hasPrefix(start) && hint.hasSuffix(end))
+            #expect(hint.unicodeScalars.allSatisfy { $0.isPrintable })
+            let command = String(hint.dropFirst(start.count).dropLast(end.count))
+            let words = try run(command).text.split(
+                separator: "\0",
+                omittingEmptySubsequences: false
+            )
+            #expect(words.dropLast().last.map(String.init) == name, "\(command)")
+            #expect(words.count == (name.hasPrefix("-") ? 4 : 3), "\(command)")
+            _ = try run("'\(command)'")
+        }
+        let option = try run("grocerydude \(Advice.option("store", name))").text
+        let joined = option.replacing("--store=", with: "--store\0")
+        #expect(joined == "--store\0\(name)\0")
+        if !name.isEmpty {
+            let path = FilePath(name)
+            #expect(try run("grocerydude \(shellWord(path))").text.hasSuffix("\(name)\0"))
+        }
+        #expect(!sandbox.exists("RAN"))
+    }
+
+    @Test(
+        "have a path of any bytes as one word",
+        .enabled(if: Tool.isInstalled("bash"), "bash is not installed")
+    )
+    func bytes() throws {
+        let bytes: [UInt8] = [0x61, 0xFF, 0x27, 0x20, 0x3B, 0x0A, 0xC3]
+        let command = "printf '%s' \(shellWord(bytes: bytes))"
+        #expect(try Tool.run("bash", ["-c", command]).output == bytes)
     }
 }

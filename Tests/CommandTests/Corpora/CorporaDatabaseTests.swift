@@ -65,10 +65,12 @@ struct CorporaDatabaseTests {
         var handle: OpaquePointer?
         defer { sqlite3_close(handle) }
         #expect(sqlite3_open(copy.string, &handle) == SQLITE_OK)
+        sqlite3_exec(handle, "PRAGMA cell_size_check = ON", nil, nil, nil)
         let tables = rows(
             handle,
             "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
         )
+        guard tables != .unknown else { return findings }
         guard case .rows(let names) = tables else {
             findings.cannotBeOpened = true
             return findings
@@ -102,8 +104,10 @@ struct CorporaDatabaseTests {
 
     private func rows(_ handle: OpaquePointer?, _ sql: String) -> Answer {
         func failure() -> Answer {
-            let isMissing = String(cString: sqlite3_errmsg(handle)).hasPrefix("no such")
-            return isMissing ? .unknown : .damaged
+            // A schema with a name that SQLite here does not know is no damage.
+            let message = String(cString: sqlite3_errmsg(handle))
+            return message.hasPrefix("no such") || message.contains(") - no such ")
+                ? .unknown : .damaged
         }
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }
@@ -178,13 +182,19 @@ struct CorporaDatabaseTests {
         _ full: Tool.Outcome,
         _ comment: Comment
     ) {
+        func isTold(_ outcome: Tool.Outcome) -> Bool {
+            // The folder is emptied for each of them.
+            outcome.errors.split(separator: "\n").contains {
+                $0.contains("warning: ") && !$0.contains("none from before is left")
+            }
+        }
         func isDamage(_ outcome: Tool.Outcome) -> Bool { outcome.errors.contains("damaged") }
         let isSeen = findings.cannotBeOpened || findings.cannotBeCounted
         // What the cut itself shows, and what a check of all finds besides.
         #expect(isDamage(plain) == isSeen, comment)
-        #expect(plain.status == (plain.errors.contains("warning: ") ? 3 : 0), comment)
+        #expect(plain.status == (isTold(plain) ? 3 : 0), comment)
         #expect(isDamage(checked) == (isSeen || findings.failsFullCheck), comment)
-        #expect(checked.status == (checked.errors.contains("warning: ") ? 3 : 0), comment)
+        #expect(checked.status == (isTold(checked) ? 3 : 0), comment)
         #expect(
             checked.errors.contains("that are not there") == findings.hasMissingParents,
             comment

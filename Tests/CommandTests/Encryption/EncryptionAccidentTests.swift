@@ -174,6 +174,55 @@ struct EncryptionAccidentTests {
         #expect(damaged.status == 20, "\(damaged.errors)")
         #expect(damaged.text.contains("is not base64"), "\(damaged.text)")
     }
+
+    /// Puts an archive into the folder whose password takes 2 GiB of memory to try.
+    private func plantMuchWork() throws {
+        let text = """
+            age-encryption.org/v1
+            -> scrypt \(String(repeating: "A", count: 22)) 21
+            \(String(repeating: "A", count: 43))
+            --- \(String(repeating: "A", count: 43))
+
+            """
+        try program.sandbox.write(
+            Array(text.utf8) + [UInt8](repeating: 0, count: 80),
+            to: "Remote/[2026-Nov-23] 05.17 AM Stores.zip.age"
+        )
+    }
+
+    @Test("A password that costs more than others is not tried where nobody can be asked")
+    func muchWork() throws {
+        try plantMuchWork()
+        let outcome = try program.run(
+            ["restore", "Nov-23", "--yes"],
+            environment: ["GROCERYDUDE_PASSWORD": "milk"]
+        )
+        #expect(outcome.status == 12, "\(outcome.errors)")
+        #expect(outcome.errors.contains("2.15 GB of memory"), "\(outcome.errors)")
+        #expect(
+            outcome.errors.contains("run it on a terminal")
+                && outcome.errors.contains("age --decrypt")
+        )
+    }
+
+    @Test(
+        "A password that costs more than others is tried if somebody agrees",
+        .enabled(if: Terminal.isThere, "python3 is not installed")
+    )
+    func muchWorkDeclined() throws {
+        try plantMuchWork()
+        let outcome = try Terminal.run(
+            [Program.path, "restore", "Nov-23", "--yes"],
+            answering: ["n"],
+            program,
+            environment: ["GROCERYDUDE_PASSWORD": "milk"]
+        )
+        #expect(
+            outcome.text.contains("before its password can be tried. Go on? [y/N]"),
+            "\(outcome.text)"
+        )
+        #expect(outcome.status == 12, "\(outcome.text)")
+    }
 }
 
 extension Pseudorandom {

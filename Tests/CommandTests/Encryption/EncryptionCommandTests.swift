@@ -244,7 +244,7 @@ struct EncryptionCommandTests {
         let checked = try program.run("check", "--identity", key)
         #expect(checked.status == 0)
         #expect(checked.errors.contains("can be read by others"))
-        #expect(try program.run("key", "show", "--identity", key).text.contains(recipient))
+        #expect(try program.run("key", "list", "--identity", key).text.contains(recipient))
         let paper = try program.run("key", "print", "--identity", key)
         #expect(paper.text.contains("AGE-SE CRET-K EY-1"))
     }

@@ -146,10 +146,10 @@ struct SchemaTests {
         let key = sandbox.path("key.txt").string
         try run("key-generate", "key", "generate", "--output", key)
         let named = ["--identity", key]
-        try run("key-show", ["key", "show"] + named)
+        try run("key-list", ["key", "list"] + named)
         try run("key-print", ["key", "print"] + named)
         try run("key-check", ["key", "check", "--all"] + named)
-        let made = try run("key-show", ["key", "show"] + named)
+        let made = try run("key-list", ["key", "list"] + named)
         let recipients = (try made.json as? [String: Any])?["identities"] as? [String]
         let recipient = ["--recipient", try #require(recipients?.first)]
         try run("key-rotate", ["key", "rotate"] + named + recipient)

@@ -108,7 +108,7 @@ struct StoresFixtureTests {
             ],
             allowsDamage: true
         ),
-        StoresFixture(name: "empty"),
+        StoresFixture(name: "empty", status: 3, words: ["no store is in '"]),
         StoresFixture(name: "encrypted"),
     ]
 
@@ -137,8 +137,8 @@ struct StoresFixtureTests {
             #expect(refused.status == 21)
             #expect(refused.errors.contains(refusal), "\(refused.errors)")
             #expect(refused.errors.contains("--allow-damaged"), "\(refused.errors)")
-            // That it is partial, and of another stores directory, is told before.
-            #expect(refused.errors.split(separator: "\n").count == 4, "\(refused.errors)")
+            // Which one it is, that it is partial, and of another stores directory, is told before.
+            #expect(refused.errors.split(separator: "\n").count == 5, "\(refused.errors)")
             #expect(try scene.names(in: "New") == [])
         }
         let options = fixture.allowsDamage ? ["--allow-damaged"] : []

@@ -192,7 +192,7 @@ struct DiffCommandTests {
         let key = program.sandbox.path("key.txt").string
         try program.expect("key", "generate", "--output", key)
         let shown =
-            try program.expect("key", "show", "--identity", key, "--json").json as? [String: Any]
+            try program.expect("key", "list", "--identity", key, "--json").json as? [String: Any]
         let recipient = try #require((shown?["identities"] as? [String])?.first)
         try sql("DELETE FROM item WHERE id = 2")
         try program.expect(

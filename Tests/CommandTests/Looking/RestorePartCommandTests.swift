@@ -66,7 +66,7 @@ struct RestorePartCommandTests {
         #expect(try text("photos/1") == "new photos/1")
         let done = try program.expect("restore", "latest", "--only", "photos", "--yes")
         #expect(done.text.hasPrefix("restored 'photos' from '["))
-        #expect(done.errors.contains("to undo, run 'grocerydude restore --undo --only photos'"))
+        #expect(done.errors.contains("to undo, run 'grocerydude restore --undo --only 'photos''"))
         #expect(!done.errors.contains("start the application"))
         #expect(
             try text("photos/deep/2") == "old photos/deep/2" && text("note.txt") == "new note.txt"
@@ -100,7 +100,7 @@ struct RestorePartCommandTests {
         let names = ["note.txt", "photos", "other.sqlite"]
         let done = try program.run(["restore", "latest", "--yes", "--only"] + names)
         #expect(
-            done.errors.contains("--undo --only note.txt other.sqlite photos'"),
+            done.errors.contains("--undo --only 'note.txt' 'other.sqlite' 'photos''"),
             "\(done.errors)"
         )
         try sandbox.write("later", to: "Stores/later")
@@ -178,6 +178,32 @@ struct RestorePartCommandTests {
         )
         #expect(refused.errors.contains("--yes"), "\(refused.errors)")
         #expect(try text("note.txt") == "new note.txt")
+    }
+
+    @Test(
+        "never meet a log of another state, be it behind a link or of an encrypted store",
+        arguments: ["Shop.sqlite", "raw"]
+    )
+    func logs(name: String) throws {
+        let log: [UInt8] = [0x37, 0x7F, 0x06, 0x82] + [UInt8](repeating: 1, count: 60)
+        try sandbox.write([UInt8](repeating: 0xAB, count: 4096), to: "Stores/raw")
+        try program.expect("backup", "--quiet")
+        try sandbox.write(log, to: "elsewhere")
+        let path = "Stores/\(name)-wal"
+        if name == "raw" {
+            try sandbox.write(log, to: path)
+        } else {
+            try sandbox.link(path, to: "../elsewhere")
+        }
+        try sandbox.write("mine", to: "Stores/note.txt-journal")
+        try sandbox.write("changed", to: "Stores/raw")
+        try program.expect("restore", "latest", "--only", name, "raw", "note.txt", "--yes")
+        #expect(!sandbox.exists(path))
+        #expect(try sandbox.read("elsewhere") == log)
+        #expect(try sandbox.read("Stores/raw") == [UInt8](repeating: 0xAB, count: 4096))
+        #expect(try text("note.txt-journal") == "mine")
+        #expect(try sql("SELECT count(*) FROM item") == "2\n")
+        try program.expect("restore", "--undo", "--only", name, "--yes")
     }
 
     @Test("may be called as a table in a store is, with './' before the name")

@@ -77,7 +77,7 @@ struct RowsBackTests {
         let done = try bring("item", "--on-conflict", "replace", status: 0)
         #expect(done.errors.contains("1 other row with its unique values was deleted: id = 20"))
         #expect(done.errors.contains("2 of 'part'"), "\(done.errors)")
-        #expect(done.errors.contains("restore --undo --only Shop.sqlite'"))
+        #expect(done.errors.contains("restore --undo --only 'Shop.sqlite''"))
         try sandbox.write("later", to: "Stores/note.txt")
         try program.expect("restore", "--undo", "--only", "Shop.sqlite", "--yes")
         #expect(try sql("SELECT id FROM item; SELECT count(*) FROM part") == "20\n2\n")

@@ -15,7 +15,7 @@ struct UnreadStoreTests {
     /// As a file system's fault may leave a schema.
     private static let damage = """
         CREATE TABLE bad (y); PRAGMA writable_schema = 1; \
-        UPDATE sqlite_schema SET sql = 'CREATE TABLE bad (y,,)' WHERE name = 'bad'
+        UPDATE sqlite_schema SET rootpage = 1000000 WHERE name = 'bad'
         """
 
     init() throws {

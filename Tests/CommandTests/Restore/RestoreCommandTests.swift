@@ -73,9 +73,9 @@ struct RestoreCommandTests {
         #expect(verbose.errors.contains("exchanged '") || verbose.errors.contains("renamed '"))
         #expect(verbose.errors.contains("Stores_New' to 'Stores_Old'"))
         #expect(!verbose.errors.contains("flushed"))
-        let debug = try run("restore", "latest", "--yes", "--log-level", "debug")
+        let debug = try run("restore", "latest", "--yes", "-vv")
         #expect(debug.errors.contains("flushed"))
-        #expect(try run("restore", "latest", "--yes", "--log-level", "warning").errors == "")
+        #expect(try run("restore", "latest", "--yes", "--quiet").errors == "")
     }
 
     @Test("names who still has the replaced files open after a forced restore")

@@ -118,7 +118,6 @@ struct ScheduleInstallationTests {
         "that only its installation was told of is shown as what it is",
         arguments: [
             ("systemd-user", "continuous 1m"), ("systemd-user", "daily 04:00"), ("cron", "hourly"),
-            ("launchd", "weekly sun 04:00"),
         ]
     )
     func given(kind: String, schedule: String) throws {
@@ -231,7 +230,6 @@ struct ScheduleInstallationTests {
         #expect(wrong.status == 64 && wrong.errors.contains("'daily 25:00' is no schedule"))
         for (schedule, kind) in [
             ("cron 1 * * * *", "systemd-user"), ("oncalendar hourly", "cron"),
-            ("cron 1 * * * *", "launchd"),
         ] {
             let outcome = try run(
                 "install",

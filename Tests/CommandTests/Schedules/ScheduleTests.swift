@@ -1,3 +1,4 @@
+import Backups
 import Foundation
 import TestSupport
 import Testing
@@ -26,7 +27,7 @@ struct ScheduleTests {
         ("monthly 15,1 04:05", "monthly 1,15 04:05", ["*-*-01,15 04:05:00"], ["5 4 1,15 * *"]),
     ]
 
-    @Test("says the same to systemd, cron and launchd", arguments: forms.indices)
+    @Test("says the same to systemd and cron", arguments: forms.indices)
     func rendering(index: Int) throws {
         let form = Self.forms[index]
         let schedule = try #require(Schedule(form.text))
@@ -34,36 +35,20 @@ struct ScheduleTests {
         #expect(schedule.systemd == form.systemd)
         #expect(schedule.cron == form.cron)
         #expect(Schedule(schedule.description) == schedule)
-        // launchd's entries stand for the same times as cron's fields.
-        #expect(try Set(#require(schedule.launchd)) == Set(form.cron.flatMap(Self.launchd)))
-    }
-
-    /// What a line of cron is for launchd: each combination of its fields' values.
-    private static func launchd(_ cron: String) -> [[String: Int]] {
-        let names = ["Minute", "Hour", "Day", "Month", "Weekday"]
-        return zip(names, cron.split(separator: " ")).reduce([[:]]) { entries, field in
-            field.1 == "*"
-                ? entries
-                : entries.flatMap { entry in
-                    field.1.split(separator: ",").map { value in
-                        entry.merging([field.0: Int(value) ?? -1]) { $1 }
-                    }
-                }
-        }
     }
 
     @Test("may be an expression of systemd's or cron's own, for that alone")
     func raw() throws {
         let systemd = try #require(Schedule("oncalendar Mon..Fri *-*-* 03:30"))
         #expect(systemd.systemd == ["Mon..Fri *-*-* 03:30"])
-        #expect(systemd.cron == nil && systemd.launchd == nil)
+        #expect(systemd.cron == nil)
         let cron = try #require(Schedule("cron */5  1-3 * jan MON"))
         #expect(cron.cron == ["*/5 1-3 * jan MON"])
-        #expect(cron.systemd == nil && cron.launchd == nil)
-        #expect(cron.next(after: Date(), in: .gmt) == nil)
+        #expect(cron.systemd == nil)
+        #expect(cron.next(after: Date(), in: .utc) == nil)
         let always = try #require(Schedule("Continuous"))
         #expect(always.description == "continuous 1m" && always.pace == "1m")
-        #expect(always.cron == nil && always.systemd == nil && always.launchd == nil)
+        #expect(always.cron == nil && always.systemd == nil)
         #expect(Schedule("continuous 30s")?.pace == "30s")
     }
 
@@ -77,10 +62,86 @@ struct ScheduleTests {
             "cron @daily", "cron * * * * *\nx", "cron * * * * $(x)", "cron * * * * %",
             "continuous 0s", "continuous x", "continuous 1m 2m",
             "oncalendar", "oncalendar a\"b", "daily ٣:٣٠", "every -5m",
+            // Fields that cron does not take.
+            "cron 60 * * * *", "cron * 24 * * *", "cron * * 0 * *", "cron * * 32 * *",
+            "cron * * * 13 *", "cron * * * 0 *", "cron * * * * 8", "cron * * * * frob",
+            "cron 5-1 * * * *", "cron */0 * * * *", "cron 5/10 * * * *", "cron 1,,2 * * * *",
+            "cron 1- * * * *", "cron -1 * * * *", "cron *2 * * * *", "cron mon * * * *",
+            "cron 1-2-3 * * * *", "cron */5/2 * * * *", "cron , * * * *",
+            // Days that never come.
+            "cron 0 0 30 2 *", "cron 0 0 30,31 feb *", "cron 0 0 31 4,6,9,11 *",
+            "cron 0 0 31 2-2 */2", "oncalendar *-02-30", "oncalendar *-2,2-30,31 04:00",
+            "oncalendar Mon 2026-11-25", "oncalendar 2027-02-29", "oncalendar 25:00",
         ]
     )
     func refused(text: String) {
         #expect(Schedule(text) == nil)
+    }
+
+    @Test(
+        "may be one for cron that comes sometime",
+        arguments: [
+            "0 0 29 2 *", "0 0 30 2 1", "0 0 30 2 fri", "59 23 31 12 7", "0 0 31 4,5 *",
+            "0-59/7 */2 1-31 jan-MAR 1-5", "0,30 1,2-4,*/6 * * mon,wed-fri",
+        ]
+    )
+    func possible(expression: String) {
+        #expect(Schedule("cron \(expression)") != nil)
+    }
+
+    @Test(
+        "is one of systemd's own if systemd takes it and would run it",
+        .enabled(if: Tool.isInstalled("systemd-analyze"), "systemd is not installed")
+    )
+    func systemd() throws {
+        let expressions = [
+            "Mon..Fri *-*-* 03:30", "*-02-30", "*-02~30", "25:00", "10:60", "*-*-*/2", "*:*/5",
+            "*:0/5", "Sat..Mon 10:00", "Mon-Fri 10:00", "Mon, 10:00", "Mon,,Tue", ",Mon", "Mon..",
+            "*-1..3-5", "30-01-01", "10", "2030", "1-1", "*-*~1", "*~1-2", "weekly UTC", "Mon",
+            "Monday *-12-25", "*-*-* 03:30 Europe/Berlin", "03:30 CET", "hourly Mars/X", "0:0/0",
+            "*-*-* *:*:00.5", "12:*:30/20.5", "*-0-1", "*-13-1", "Feb", "2027-02-29", "4:0.5",
+            "2028-02-29", "Tue 2028-02-29", "Mon 2028-02-29", "1969-1-1", "2200-1-1", "2199-12-31",
+            "*-*-31/3", "12", "12:30:60", "1..3,5:30", "anually", "Semi-Annually", "*-2,4-30,31",
+            "Mon Tue", "05:00 *-*-*", "24:00", "Wed..Wed,Mon 04:00", "*-*-* 4-6:00", "*-*-5-7",
+            "*-1/3-1", "100-1-1", "04:00:00/15", "04:00:10..20/5.5", "*:*", "*-*-*", "**-*-*",
+            "4,5:00,30", "mon,TUE..thu 4:0", "Fri *-02-29", "*-*~29", "*-*~4/3", "*-*~3/4",
+            "*-*-30/1", "*-*-30/2", "*-*-10..12/5", "04:00:00/0.5", "*-*~1..3", "Mon-Wed-Fri",
+            "Thurs 4:00", "*-*-* 4", "23/1:00", "22/1:0", "4:10:59/1", "2198/1-1-1", "4:0:00/0",
+            "2199/1-1-1", "minutely", "hourly", "never", "2100..2104-02-29", "2101..2103-02-29",
+        ]
+        let answers = try Tool.run(
+            "sh",
+            [
+                "-c",
+                """
+                for one; do
+                    systemd-analyze calendar "$one" 2>/dev/null | sed -n 's/.*Next elapse: *//p' |
+                        { read -r next && [ "$next" != never ] && echo yes || echo no; }
+                done
+                """, "sh",
+            ] + expressions,
+            environment: ["TZ": "UTC", "LC_ALL": "C"]
+        ).text.split(separator: "\n")
+        try #require(answers.count == expressions.count)
+        for (expression, answer) in zip(expressions, answers) {
+            #expect(
+                (Schedule("oncalendar \(expression)") != nil) == (answer == "yes"),
+                "\(expression)"
+            )
+        }
+    }
+
+    @Test("is over once its last day has passed")
+    func over() throws {
+        let day = Date(timeIntervalSince1970: 1_795_608_000)
+        for (text, isOver) in [
+            ("oncalendar 2026-11-24 10:00", true), ("oncalendar 2026-11-25", false),
+            ("oncalendar 2026-*-1..24 10:00", false), ("oncalendar Mon 2026-11-*", false),
+            ("oncalendar 2020..2025-1-1", true), ("oncalendar *-1-1", false), ("daily", false),
+            ("cron 0 0 1 1 *", false),
+        ] {
+            #expect(try #require(Schedule(text)).isOver(at: day) == isOver, "\(text)")
+        }
     }
 
     @Test(
@@ -102,7 +163,7 @@ struct ScheduleTests {
                 let line = answer.split(separator: "\n").first { $0.contains("Next elapse:") }
                 return String(try #require(line).suffix(23))
             }
-            let next = schedule.next(after: Date(timeIntervalSince1970: Double(base)), in: .gmt)
+            let next = schedule.next(after: Date(timeIntervalSince1970: Double(base)), in: .utc)
             let formatter = DateFormatter()
             formatter.locale = Locale(identifier: "en_US_POSIX")
             formatter.timeZone = .gmt

@@ -6,7 +6,7 @@ import Testing
 
 @testable import grocerydude
 
-/// What is written for systemd, cron and launchd, with names that each of them could misread.
+/// What is written for systemd and cron, with names that each of them could misread.
 @Suite("A scheduled run")
 struct ScheduledRunTests {
     let program: Program
@@ -140,24 +140,84 @@ struct ScheduledRunTests {
         #expect(line.contains(#"* XDG_DATA_HOME='/data 50\%' GROCERYDUDE_LOCK_WAIT=5m "#))
     }
 
-    @Test("has a property list that says what it should")
-    func launchd() throws {
-        let files = try files("launchd", environment: ["XDG_DATA_HOME": "/<&>"])
-        let text = try #require(files["org.grocerydude.grocerydude-backup-p.plist"])
-        let list = try #require(
-            PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
-                as? [String: Any]
-        )
-        #expect(
-            list["ProgramArguments"] as? [String] == [
-                link.string, "backup", "--profile", "p", "--quiet", "--config",
+    /// Installs the profile's schedules with other variables in the environment.
+    private func install(_ kind: String, _ environment: [String: String]) throws -> Tool.Outcome {
+        try program.run(
+            [
+                "schedule", "install", "--dry-run", "--kind", kind, "--config",
                 sandbox.path("\(Self.hard)/config.yaml").string,
+            ],
+            environment: environment
+        )
+    }
+
+    @Test(
+        "is refused if a secret would be where others read it",
+        arguments: ["systemd-user", "cron"]
+    )
+    func secrets(kind: String) throws {
+        for (variable, value, key) in [
+            ("GROCERYDUDE_PING_URL", "https://example.org/ping/Hush", "ping_url"),
+            ("GROCERYDUDE_PASSWORD_COMMAND", "echo Hush", "password_command"),
+            ("GROCERYDUDE_REMOTE", "rclone::sftp,host=a,pass=Hush:x", "remote"),
+            ("GROCERYDUDE_CONTAINER", "rclone:nas,pass=Hush:x", "sync.container"),
+        ] {
+            let outcome = try install(kind, [variable: value])
+            #expect(outcome.status == 1 && outcome.output.isEmpty)
+            #expect(outcome.errors.contains("error: \(variable) may have a secret in it"))
+            #expect(outcome.errors.contains("write it into the configuration as '\(key)'"))
+            #expect(!outcome.errors.contains("Hush"))
+        }
+        // Without options, an address has no secret.
+        #expect(try install(kind, ["GROCERYDUDE_REMOTE": "rclone:nas:x"]).status == 0)
+    }
+
+    @Test("is said to lack what only the environment of its installation has")
+    func missing() throws {
+        let password = try install("cron", ["GROCERYDUDE_PASSWORD": "Hush"])
+        #expect(password.status == 0 && !password.text.contains("Hush"))
+        #expect(
+            password.errors.contains(
+                "warning: 'grocerydude-backup-p' will not have the password of GROCERYDUDE_PASSWORD: set 'password_command' or 'password_file' in the configuration"
+            )
+        )
+        let word = try install("cron", ["GROCERYDUDE_RECIPIENTS": "password"])
+        #expect(word.errors.contains("will not have the password: set 'password_command'"))
+        let rclone = try install(
+            "cron",
+            [
+                "GROCERYDUDE_REMOTE": "rclone:nas:x", "RCLONE_CONFIG_PASS": "Hush",
+                "RCLONE_CONFIG": "/srv/r 100%.conf", "RCLONE_SFTP_PASS": "Hush",
             ]
         )
-        // What a check finds is an answer.
-        #expect(list["StandardOutPath"] as? String == list["StandardErrorPath"] as? String)
-        #expect(list["StartCalendarInterval"] as? [[String: Int]] == [["Hour": 3, "Minute": 30]])
-        #expect(list["EnvironmentVariables"] as? [String: String] == ["XDG_DATA_HOME": "/<&>"])
+        #expect(rclone.errors.contains("will not have RCLONE_CONFIG_PASS, RCLONE_SFTP_PASS: "))
+        #expect(rclone.text.contains(#"RCLONE_CONFIG='/srv/r 100\%.conf' "#))
+        #expect(!rclone.text.contains("Hush") && !rclone.errors.contains("Hush"))
+        #expect(try install("cron", [:]).errors.isEmpty)
+        let file = try sandbox.write("Hush", to: "password")
+        let known = ["GROCERYDUDE_PASSWORD": "Hush", "GROCERYDUDE_PASSWORD_FILE": "\(file)"]
+        #expect(try install("cron", known).errors.isEmpty)
+    }
+
+    @Test("is refused for days that have passed, by the installation and by 'config validate'")
+    func over() throws {
+        try sandbox.write(
+            "profiles: {a: {}, p: {stores: S, check: {schedule: oncalendar 2020-01-01}}}\n",
+            to: "over.yaml"
+        )
+        for command in [
+            ["config", "validate"],
+            ["schedule", "install", "--dry-run", "--kind", "systemd-user", "--profile", "p"],
+        ] {
+            let outcome = try program.run(command + ["--config", sandbox.path("over.yaml").string])
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("'oncalendar 2020-01-01' never runs again"))
+        }
+        try sandbox.write("schedule: cron 0 0 30 2 *\n", to: "never.yaml")
+        let never = try program.run(
+            ["config", "validate", "--config", sandbox.path("never.yaml").string]
+        )
+        #expect(never.status == 64 && never.errors.contains("never.yaml:1: 'schedule'"))
     }
 
     @Test("has words quoted as systemd reads them")

@@ -19,7 +19,7 @@ struct AnomalyGuardTests {
     private func kinds(
         _ before: KeyValuePairs<String, Int64?>,
         _ now: KeyValuePairs<String, Int64?>,
-        unreadable: Set<String> = []
+        unreadable: Set<ExactString> = []
     ) -> [Anomaly.Kind] {
         AnomalyGuard.compare(stores(now), with: stores(before), unreadable: unreadable)
             .map(\.kind)

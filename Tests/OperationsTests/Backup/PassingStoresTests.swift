@@ -58,7 +58,9 @@ struct PassingStoresTests {
         let steps = Atomic(0)
         let context = OperationContext(
             report: { event in
-                guard case .began(.reading, _) = event else { return }
+                guard case .began(.reading, _) = event,
+                    (try? FileInfo(of: scene.sandbox.path("Stores/A.db"))) == nil
+                else { return }
                 _ = try? scene.sandbox.write(bytes, to: "Stores/A.db")
             },
             checkCancellation: {

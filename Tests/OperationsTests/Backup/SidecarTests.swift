@@ -90,7 +90,7 @@ struct SidecarTests {
         }
         try archive.drain()
         _ = try manifest.finish(problems: [])
-        try archive.add(manifest.entry)
+        _ = try manifest.add(to: archive, signing: nil)
         _ = try archive.finish()
 
         let backup = try #require(try await scene.list().first)

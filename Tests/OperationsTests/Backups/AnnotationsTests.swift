@@ -55,6 +55,16 @@ struct AnnotationsTests {
         #expect(try await files() == second)
     }
 
+    @Test("of a file that is damaged are named by its path")
+    func damagedFile() async throws {
+        try await pin(file, at: 1)
+        let name = try #require(try await files().first)
+        try sandbox.write("{", to: "Remote/\(Annotations.subfolder)/\(name)")
+        let error = await #expect(throws: BackupFolderError.self) { try await annotations() }
+        let path = try #require(error?.hint?.split(separator: "'").last)
+        #expect(try FileInfo(of: FilePath(String(path))).kind == .file)
+    }
+
     @Test("of two machines are taken together: the newest tags, and a pin or damage of either")
     func merging() async throws {
         func write(_ id: String, _ changed: Int, pinned: Bool, to copy: String) throws {
@@ -135,7 +145,7 @@ struct AnnotationsTests {
         let renamed = Self.backup("new Stores.zip", "1")
         #expect(try await annotations().annotation(of: renamed)?.isPinned == true)
         var read = try await annotations()
-        try await read.forget([file.name], keeping: [renamed])
+        try await read.forget([file.name.exact], keeping: [renamed])
         #expect(try await annotations().annotation(of: renamed)?.isPinned == true)
         try await read.change(renamed, at: Date(timeIntervalSince1970: 3)) { $0.isPinned = false }
         #expect(try await annotations().annotation(of: renamed)?.isPinned == false)
@@ -146,13 +156,13 @@ struct AnnotationsTests {
         try await pin(file, at: 1)
         var read = try await annotations()
         let copy = Self.backup("copy Stores.zip", "1")
-        try await read.forget([file.name], keeping: [copy])
+        try await read.forget([file.name.exact], keeping: [copy])
         #expect(try await annotations().annotation(of: copy)?.isPinned == true)
         // What is pinned is not removed: a list that lags does not have it.
-        try await read.forget([file.name], keeping: [])
+        try await read.forget([file.name.exact], keeping: [])
         #expect(try await annotations().annotation(of: copy)?.isPinned == true)
         try await read.change(copy, at: Date(timeIntervalSince1970: 2)) { $0.isPinned = false }
-        try await read.forget([copy.name], keeping: [])
+        try await read.forget([copy.name.exact], keeping: [])
         #expect(try await annotations().annotation(of: copy) == nil)
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The order of backups in time")
 struct BackupOrderTests {
-    private static let utc = TimeZone.gmt
+    private static let utc = LocalZone.utc
     private static let morning = Date(timeIntervalSince1970: 1_790_000_040)
 
     /// A backup of a minute; its manifest tells the second, if that is known.
@@ -40,17 +40,34 @@ struct BackupOrderTests {
         #expect(backups.newestFirst.map(\.name) == [1, 2, 0].map { backups[$0].name })
     }
 
+    @Test("is that in which they were written in a minute whose names are of several time zones")
+    func severalZones() throws {
+        let names = [
+            "[2026-Nov-25] 10.13 PM +0100 Stores.zip", "[2026-Nov-25] 04.13 PM -0500 Stores.zip",
+        ]
+        for (first, second) in [(0, 1), (1, 0)] {
+            var backups = names.map { Backup(RemoteFile(name: $0, size: 1), timeZone: Self.utc) }
+            #expect(backups[0].time == backups[1].time && backups[0].time != nil)
+            backups[first].file.modified = Self.morning
+            backups[second].file.modified = Self.morning + 7
+            #expect(backups.newestFirst.map(\.name) == [names[second], names[first]])
+        }
+    }
+
     @Test("is strict, whatever is known of whom")
     func strict() {
         var random = Pseudorandom(seed: 4)
         for _ in 0..<200 {
             let backups = (0..<8).map { _ in
-                backup(
+                var backup = backup(
                     minute: Int.random(in: 0...2, using: &random),
                     number: Int.random(in: 1...11, using: &random),
                     second: Bool.random(using: &random)
                         ? Int.random(in: 0...59, using: &random) : nil
                 )
+                let offset = Int.random(in: -1...3, using: &random)
+                if offset >= 0 { backup.file.modified = Self.morning + Double(offset) }
+                return backup
             }
             let order = BackupOrder(of: backups)
             for a in backups {

@@ -23,7 +23,7 @@ struct ManifestTests {
             archive = try await scene.backUp().backup.name
             let bytes = try scene.sandbox.read("Remote/\(archive)")
             let path = scene.remotePath.appending(archive)
-            let reader = try ArchiveReader.open(path, mark: Manifest.path)
+            let reader = try ArchiveReader.open(path, mark: .init(path: Manifest.path))
             mutation = try ArchiveMutation(reader, bytes)
             lines = try #require(mutation.manifest).utf8.split(
                 separator: UInt8(ascii: "\n"),

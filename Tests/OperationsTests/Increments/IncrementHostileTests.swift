@@ -136,7 +136,7 @@ struct IncrementHostileTests {
             try manifest.append(ManifestRecord(attributes, size: lie.size, patch: nothing))
         }
         _ = try manifest.finish(problems: [], tally: tally)
-        try archive.add(manifest.entry)
+        _ = try manifest.add(to: archive, signing: nil)
         _ = try archive.finish()
 
         let target = life.scene.sandbox.path("Out-\(UUID().uuidString)")

@@ -160,8 +160,7 @@ struct IncrementMovingTests {
         func newest(_ offset: TimeInterval) async throws -> String {
             try await folder.newest(
                 until: time + offset,
-                saying: "then",
-                of: StoresOrigin.of(life.scene.stores)
+                saying: "then"
             ) { _ in }.0.backup.name
         }
         #expect(try await newest(0) == backups[1].name)

@@ -32,7 +32,7 @@ struct IncrementNeedsTests {
     private func elsewhere(
         _ path: FilePath? = nil,
         _ keys: BackupKeys = .none,
-        timeZone: TimeZone = Scene.utc
+        timeZone: LocalZone = Scene.utc
     ) -> BackupFolder {
         let folder = LocalFolder(path ?? scene.remotePath)
         let name = scene.sandbox.path("Cache/\(UUID().uuidString).json")
@@ -179,7 +179,7 @@ struct IncrementNeedsTests {
         let increment = try await life.backUp()
         #expect(increment.isIncrement && increment.displayName == "\(backups[0].displayName) (2)")
         for hours in [0, 5, 14] {
-            let zone = try #require(TimeZone(secondsFromGMT: hours * 3600))
+            let zone = LocalZone(offset: hours * 3600)
             let folder = elsewhere(timeZone: zone)
             let known = try await folder.list().backups
             let whole = try #require(known.first { $0.name == backups[0].name })
@@ -364,17 +364,22 @@ struct IncrementNeedsTests {
         _ = try await other.makeChain(3)
         var policy = RetentionPolicy()
         policy.counts[.last] = 1
-        func removed(at date: Date) async throws -> Set<String> {
+        func removed(at date: Date, _ scope: PruneBackups.Scope) async throws -> Set<String> {
+            var options = PruneBackups.Options(policy: policy, now: date)
+            options.scope = scope
             let plan = try await PruneBackups(
                 in: scene.folder(),
-                options: .init(policy: policy, now: date),
+                options: options,
                 context: scene.context()
             ).plan()
             return Set(plan.remove.map(\.backup.name))
         }
-        #expect(try await removed(at: other.date + 1) == [backups[1].name, other.names[1]])
+        let built: Set = [backups[1].name, other.names[1]]
+        #expect(try await removed(at: other.date + 1, .allOrigins) == built)
         let later = other.date + 36 * 86_400
-        #expect(try await removed(at: later) == Set(backups.map(\.name) + [other.names[1]]))
+        #expect(try await removed(at: later, .eachOrigin) == built)
+        let old = Set(backups.map(\.name))
+        #expect(try await removed(at: later, .allOrigins) == old.union([other.names[1]]))
     }
 
     @Test("what most depends on is checked first")

@@ -390,4 +390,24 @@ struct FindRowsTests {
             try await find.run(among: folder.list().backups)
         }
     }
+
+    @Test("look at the stores directory once, however many stores there are")
+    func manyStores() async throws {
+        let asked = Mutex(0)
+        var context = scene.scene.context()
+        context.checkCancellation = { asked.withLock { $0 += 1 } }
+        var counts: [Int] = []
+        for count in [8, 32] {
+            for number in 0..<count { try sql("CREATE TABLE t(x)", "\(count)-\(number).sqlite") }
+            asked.withLock { $0 = 0 }
+            _ = try await FindRows(
+                in: scene.scene.folder(),
+                with: scene.scene.stores,
+                options: .init(.text(#require(TextPattern("nowhere")))),
+                context: context
+            ).run(among: [])
+            counts.append(asked.withLock(\.self))
+        }
+        #expect(counts[1] < 6 * counts[0], "\(counts)")
+    }
 }

@@ -61,13 +61,13 @@ struct ListBackupsTests {
         for catalog in [one, other] { catalog.keepOnly([], in: "nowhere") }
         one.remember(first, in: "one")
         other.remember(first, in: "other")
-        other.keepOnly([first.name], in: "other")
+        other.keepOnly([first.name.exact], in: "other")
         try await one.save()
         try await other.save()
         let known = BackupCatalog(path)
         for address in ["one", "other"] {
             let elsewhere = RemoteFile(name: first.name, size: first.size)
-            let found = await known.backups([elsewhere], in: address, timeZone: Scene.utc)
+            let found = try await known.backups([elsewhere], in: address, timeZone: Scene.utc)
             #expect(found.map(\.timeSource) == [.manifest], "\(address)")
         }
         // Backups that are gone are forgotten, and only those.
@@ -81,7 +81,7 @@ struct ListBackupsTests {
             ("one", .name), ("other", .manifest), ("third", .manifest),
         ]
         for (address, source) in sources {
-            let found = await last.backups([file], in: address, timeZone: Scene.utc)
+            let found = try await last.backups([file], in: address, timeZone: Scene.utc)
             #expect(found.map(\.timeSource) == [source], "\(address)")
         }
     }
@@ -120,10 +120,10 @@ struct ListBackupsTests {
             let size = try FileInfo(of: scene.remotePath.appending(name)).size
             try scene.sandbox.write(
                 """
-                {"files":{"elsewhere":{"\(name)":{"size":\(size),"id":"1"}}},\
+                {"files":["elsewhere",["\(name)",{"size":\(size),"id":"1"}]],\
                 "backups":{"1":{"time":\(time),"offset":\(offset)}},\
-                "expected":{"elsewhere":{"id":"1","stores":[\
-                {"path":"a","rows":\(time)},{"path":"a","rows":\(time)},{"path":"b","rows":\(time)}]}}}
+                "expected":["elsewhere",{"id":"1","stores":[\
+                {"path":"a","rows":\(time)},{"path":"a","rows":\(time)},{"path":"b","rows":\(time)}]}]}
                 """,
                 to: "Cache/catalog.json"
             )

@@ -82,7 +82,7 @@ struct RecoverUnderUseTests {
             let error = await #expect(throws: RestoreError.self) { try await recovery.run() }
             #expect(error.map(isExpected) == true, "\(String(describing: error))")
             #expect(error?.description.contains("was interrupted") == true)
-            #expect(error?.hint?.contains("any next command") == true)
+            #expect(error?.hint?.contains("run any command") == true)
             #expect(try scene.sandbox.contents(of: ".").paths == before)
             #expect(try RestoreJournal.read(paths.journal)?.phase == journal.phase)
         }

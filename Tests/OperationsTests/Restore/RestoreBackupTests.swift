@@ -280,7 +280,7 @@ struct RestoreBackupTests {
                 "restore failed, your data is as it was: the data that would be replaced cannot be backed up first: "
             ) == true
         )
-        #expect(error?.hint == "restore without that backup")
+        #expect(error?.hint?.contains("--no-safety-backup") == true)
         #expect(try scene.itemNames().count == 11)
         #expect(try scene.leftovers() == [])
     }
@@ -376,7 +376,8 @@ struct RestoreBackupTests {
             }
         }
         #expect(refused > 30)
-        for length in stride(from: 0, to: good.count, by: max(1, good.count / 25)) {
+        // An empty file is no backup.
+        for length in stride(from: 1, to: good.count, by: max(1, good.count / 25)) {
             try scene.sandbox.write(good.prefix(length), to: "Remote/\(name)")
             await #expect(throws: RestoreError.self) { try await scene.restore() }
         }

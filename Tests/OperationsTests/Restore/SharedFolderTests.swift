@@ -18,14 +18,16 @@ struct SharedFolderTests {
     }
 
     /// The folder as a machine sees it that knows nothing of it.
-    private func elsewhere() -> BackupFolder {
+    private func elsewhere(_ origin: Origin) -> BackupFolder {
         let name = scene.sandbox.path("Cache/elsewhere.json")
-        return BackupFolder(
+        var folder = BackupFolder(
             Elsewhere(folder: scene.remote, isFetching: true),
             staging: scene.remotePath,
             memory: BackupMemory(catalog: BackupCatalog(name)),
             timeZone: Scene.utc
         )
+        folder.origin = origin
+        return folder
     }
 
     @Test("The newest of a stores directory is found by looking into archives")
@@ -33,18 +35,16 @@ struct SharedFolderTests {
         let own = try await scene.backUp().backup
         let theirs = try await other.backUp(at: Scene.morning + 60).backup
         let now = Scene.morning + 3600
-        let origin = StoresOrigin.of(scene.stores)
-        let (choice, _) = try await elsewhere().latest(of: origin, now: now) { _ in }
+        let folder = elsewhere(Origin(of: scene.stores))
+        let (choice, _) = try await folder.latest(now: now) { _ in }
         #expect(choice.backup.name == own.name)
         #expect(choice.passedOver.map(\.name) == [theirs.name])
-        let (until, _) = try await elsewhere().newest(
-            until: Scene.morning + 600,
-            saying: "then",
-            of: origin
-        ) { _ in }
+        let (until, _) = try await folder.newest(until: Scene.morning + 600, saying: "then") { _ in
+        }
         #expect(until.backup.name == own.name)
         // One without any backup there takes the newest of all.
-        let (any, _) = try await elsewhere().latest(of: "none", now: now) { _ in }
+        let (any, _) = try await elsewhere(Origin(id: "none", name: "none")).latest(now: now) { _ in
+        }
         #expect(any.backup.name == theirs.name && any.passedOver.isEmpty)
     }
 
@@ -64,13 +64,11 @@ struct SharedFolderTests {
         ).run(try await other.folder().find("latest"), to: other.stores).safetyBackup
         #expect(theirs != nil)
         let now = Scene.morning + 10_000
-        let found = try await elsewhere().newestSafety(of: StoresOrigin.of(scene.stores), now: now)
-        {
-            _ in
-        }
+        let found = try await elsewhere(Origin(of: scene.stores)).newestSafety(now: now) { _ in }
         #expect(found.backup.name == own.name)
         await #expect(throws: BackupFolderError.self) {
-            _ = try await elsewhere().newestSafety(of: "none", now: now) { _ in }
+            _ = try await elsewhere(Origin(id: "none", name: "none")).newestSafety(now: now) { _ in
+            }
         }
     }
 }

@@ -203,7 +203,7 @@ struct MetricsTests {
         try await perform(run, CommandResult(exitCode: 0))
         let labels = try #require(try metrics()["grocerydude_backups"]?.first?.labels)
         #expect(labels["profile"] == #"a "b" \c"# + "\n{},=")
-        #expect(labels["remote"] == "rclone::s3,…")
+        #expect(labels["remote"] == "rclone::s3,secret_access_key=…:bucket/a")
         #expect(labels["stores"] == scene.stores.string)
     }
 }

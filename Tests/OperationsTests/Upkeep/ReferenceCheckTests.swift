@@ -77,7 +77,7 @@ struct ReferenceCheckTests {
         try LocalFileSystem().remove(scene.sandbox.path(Self.third))
         let name = try await scene.backUp().backup.name
         let path = scene.remotePath.appending(name)
-        let reader = try ArchiveReader.open(File.open(path), mark: Manifest.path)
+        let reader = try ArchiveReader.open(File.open(path), mark: .init(path: Manifest.path))
         let bytes = try [UInt8](Data(contentsOf: URL(filePath: path.string)))
         let archive = try ArchiveMutation(reader, bytes)
         let text = try #require(archive.manifest)

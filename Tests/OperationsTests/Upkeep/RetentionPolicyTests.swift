@@ -67,7 +67,8 @@ struct RetentionPolicyTests {
     func likeRestic() throws {
         var count = 0
         for zone in try Answers.read().zones {
-            let timeZone = try #require(TimeZone(identifier: zone.zone))
+            let rules = try #require(TimeZone(identifier: zone.zone))
+            let timeZone = LocalZone { rules.secondsFromGMT(for: $0) }
             let times = zone.moments.map { $0.time }
             let moments = try zone.moments.map { moment in
                 RetentionPolicy.Moment(
@@ -104,10 +105,10 @@ struct RetentionPolicyTests {
             RetentionPolicy.Moment(date: Date(timeIntervalSince1970: $0 * 3600), offset: 0)
         }
         let policy = try RetentionPolicy(options: "--keep-daily -1")
-        let reasons = policy.reasons(for: moments, now: now, timeZone: .gmt)
+        let reasons = policy.reasons(for: moments, now: now, timeZone: .utc)
         #expect(reasons.map(\.isEmpty) == [false, true, false, true, false])
         let all = try RetentionPolicy(options: "--keep-last -1")
-        #expect(all.reasons(for: moments, now: now, timeZone: .gmt).allSatisfy { !$0.isEmpty })
+        #expect(all.reasons(for: moments, now: now, timeZone: .utc).allSatisfy { !$0.isEmpty })
     }
 
     @Test("says of the oldest that it is kept for that")
@@ -117,7 +118,7 @@ struct RetentionPolicyTests {
         }
         let policy = try RetentionPolicy(options: "--keep-daily 2")
         #expect(
-            policy.reasons(for: moments, now: now, timeZone: .gmt)
+            policy.reasons(for: moments, now: now, timeZone: .utc)
                 == [["daily snapshot"], [], ["oldest daily snapshot"]]
         )
     }
@@ -129,12 +130,12 @@ struct RetentionPolicyTests {
         }
         let policy = try RetentionPolicy(options: "--keep-within 1h")
         #expect(
-            policy.reasons(for: moments, now: now, timeZone: .gmt)
+            policy.reasons(for: moments, now: now, timeZone: .utc)
                 == [["within 1h"], ["within 1h"], []]
         )
-        #expect(policy.reasons(for: [], now: now, timeZone: .gmt).isEmpty)
+        #expect(policy.reasons(for: [], now: now, timeZone: .utc).isEmpty)
         #expect(
-            policy.reasons(for: [moments[0]], now: now, timeZone: .gmt) == [["within 1h"]]
+            policy.reasons(for: [moments[0]], now: now, timeZone: .utc) == [["within 1h"]]
         )
     }
 
@@ -146,7 +147,7 @@ struct RetentionPolicyTests {
         var policy = RetentionPolicy()
         policy.tags = [["b", "a"], [""]]
         #expect(
-            policy.reasons(for: moments, now: now, timeZone: .gmt)
+            policy.reasons(for: moments, now: now, timeZone: .utc)
                 == [["has tags [b, a]"], [], ["has tags []"]]
         )
     }
@@ -171,7 +172,7 @@ struct RetentionPolicyTests {
     func overflow() throws {
         let end = try #require(Timestamp.date(rfc3339: "2026-03-31T12:00:00Z"))
         #expect(
-            CalendarSpan("1m")?.before(end, in: .gmt)
+            CalendarSpan("1m")?.before(end, in: .utc)
                 == Timestamp.date(rfc3339: "2026-03-03T12:00:00Z")
         )
     }

@@ -1,3 +1,4 @@
+import Files
 import Changes
 import Foundation
 import Remotes

@@ -1,0 +1,320 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Backups that this machine and others signed, and such that nobody did.
+@Suite("Signed backups", .enabled(if: hasTools, "python3 or ssh-keygen is not there"))
+struct SignedBackupTests {
+    private let program: Program
+    private let places = ["--stores", "Stores", "--remote", "Remote"]
+
+    init() throws {
+        program = try Program()
+        try program.sandbox.directory("Remote")
+        try program.sandbox.directory("Stores")
+        try write("mine")
+        let made = try Tool.run(
+            "ssh-keygen",
+            ["-q", "-t", "ed25519", "-N", "", "-f", program.sandbox.path("other").string]
+        )
+        #expect(made.status == 0)
+    }
+
+    private func write(_ text: String) throws {
+        let store = program.sandbox.path("Stores/a.sqlite")
+        let sql = "CREATE TABLE IF NOT EXISTS t(x); DELETE FROM t; INSERT INTO t VALUES('\(text)')"
+        try StoreApplication(on: store, sql).end()
+    }
+
+    /// Makes an archive by the format's page alone, a minute after now.
+    private func forge(_ changes: String..., key: String? = "other") throws {
+        let script = Fixtures.path.appending("signatures/forge.py").string
+        let output = program.sandbox.path("Remote/[2098-Jan-01] 09.00 AM Stores.zip").string
+        let key = key.map { program.sandbox.path($0).string } ?? "-"
+        let outcome = try Tool.run("python3", [script, output, key] + changes)
+        try #require(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    private func run(_ arguments: String...) throws -> Tool.Outcome {
+        try program.run(arguments + places)
+    }
+
+    private func rows() throws -> [[String: Any]] {
+        try #require(try run("list", "--json").json as? [[String: Any]])
+    }
+
+    @Test("are verified by ssh-keygen, as the page of the format says")
+    func byTheirPage() throws {
+        #expect(try run("backup").status == 0)
+        let name = try #require(try rows().first?["name"] as? String)
+        let trust = try #require(try run("trust", "--json").json as? [[String: Any]])
+        let key = try #require(trust.first?["key"] as? String)
+        try program.sandbox.write("me \(key)\n", to: "allowed")
+        let verified = try Tool.run(
+            "sh",
+            [
+                "-c",
+                """
+                unzip -p "$1" .grocerydude/signature > sig &&
+                    unzip -p "$1" .grocerydude/manifest.json |
+                    ssh-keygen -Y verify -f allowed -I me -n grocerydude-backup -s sig
+                """, "sh", "Remote/\(name)",
+            ],
+            directory: program.sandbox.path
+        )
+        #expect(verified.status == 0, "\(verified.errors)")
+    }
+
+    @Test(
+        "count for nothing if their signature does not hold, and are never the latest",
+        arguments: ["cut", "namespace", "other-manifest", "twice", "sha512", ""]
+    )
+    func distrusted(change: String) throws {
+        #expect(try run("backup").status == 0)
+        try forge(change)
+        let forged = try #require(try rows().first { "\($0["name"] ?? "")".contains("2098") })
+        #expect(forged["own"] as? Bool == false && forged["signer"] == nil)
+        let reason = try #require(forged["distrust"] as? String)
+        let isSound = ["sha512", ""].contains(change)
+        #expect(reason.contains(isSound ? "not signed by a known machine" : "does not hold"))
+        // That is no damage.
+        let check = try run("check", "2098")
+        #expect(check.status == 0 && check.text.contains("note  it"), "\(check.text)")
+        try write("changed")
+        let restore = try run("restore", "latest", "--yes")
+        #expect(restore.status == 0, "\(restore.errors)")
+        #expect(!restore.errors.contains("restoring from '[2098"), "\(restore.errors)")
+        #expect(try run("prune", "--keep-last", "1").status == 0)
+        #expect(try rows().contains { $0["own"] as? Bool == true })
+        #expect(try run("status", "--max-age", "1h").status == 0)
+        // By its name it can be had, and what it is is said.
+        let named = try run("restore", "2098", "--target", "Target")
+        #expect(named.status == 0 && named.errors.contains("nobody knows who made"))
+    }
+
+    @Test(
+        "are refused if the manifest names more or less than there is",
+        arguments: ["unlisted", "more-listed"]
+    )
+    func otherEntries(change: String) throws {
+        try forge(change)
+        let refused = try run("restore", "2098", "--target", "Target")
+        #expect(refused.status == 21)
+        #expect(!program.sandbox.exists("Target"))
+    }
+
+    @Test("that nobody known signed are the latest if there is no other and a person agrees")
+    func onlyForged() throws {
+        try forge()
+        // This machine knows nobody yet.
+        let first = try run("restore", "latest", "--target", "Target")
+        #expect(first.status == 0 && first.errors.contains("SHA256:"), "\(first.errors)")
+        #expect(try run("backup").status == 0)
+        let own = try #require(try rows().first { $0["own"] as? Bool == true })
+        try LocalFileSystem().remove(
+            program.sandbox.path("Remote/\(try #require(own["name"] as? String))")
+        )
+        let refused = try run("restore", "latest", "--yes")
+        #expect(refused.status == 21, "\(refused.errors)")
+        #expect(refused.errors.contains("is the newest, but it is not signed by a known machine"))
+    }
+
+    @Test("of another machine count once it is trusted, and no more once it is not")
+    func trusting() throws {
+        try forge("origin=0123456789abcdef0123456789abcdef")
+        #expect(try run("trust", "add", "nobody", "--yes").status == 10)
+        let added = try run("trust", "add", "forged:/srv", "--yes")
+        #expect(added.status == 0 && added.text.contains("SHA256:"), "\(added.errors)")
+        #expect(try rows().first?["signer"] as? String == "forged:/srv")
+        #expect(try run("trust").text.contains("forged:/srv"))
+        // It is still of another origin.
+        #expect(try rows().first?["own"] as? Bool == false)
+        #expect(try run("list", "--origin", "forged:/srv").text.contains("2098"))
+        #expect(try run("list", "--origin", "other:/srv").text.isEmpty)
+        #expect(try run("trust", "remove", "forged:/srv").status == 0)
+        #expect(try rows().first?["distrust"] != nil)
+        try program.sandbox.write("x y z\n", to: ".config/grocerydude/allowed_signers")
+        let wrong = try run("trust")
+        #expect(wrong.status != 0 && wrong.errors.contains("allowed_signers', line 1:"))
+    }
+
+    @Test("are decided on by the signer that is named")
+    func signer() throws {
+        #expect(try run("backup").status == 0)
+        let fingerprint =
+            try #require(
+                try run("key", "list", "--json").json as? [String: Any]
+            )["signs"] as? String
+        let right = try run(
+            "restore",
+            "latest",
+            "--signer",
+            fingerprint ?? "",
+            "--target",
+            "Right"
+        )
+        #expect(right.status == 0, "\(right.errors)")
+        let wrong = try run("restore", "latest", "--signer", "SHA256:x", "--target", "Wrong")
+        #expect(wrong.status == 21 && wrong.errors.contains("SHA256:x did not sign it"))
+        #expect(!program.sandbox.exists("Wrong"))
+    }
+
+    @Test("stay trusted after the key was changed, here and on a machine that knows the old one")
+    func rotation() throws {
+        #expect(try run("backup").status == 0)
+        let old = try #require(
+            (try run("trust", "--json").json as? [[String: Any]])?.first?["key"] as? String
+        )
+        #expect(try run("key", "rotate", "--signing").status == 0)
+        try write("later")
+        #expect(try run("backup").status == 0)
+        #expect(try rows().allSatisfy { $0["own"] as? Bool == true })
+        // Another machine, which trusts the old key alone.
+        try program.sandbox.write("nas \(old)\n", to: "Else/.config/grocerydude/allowed_signers")
+        let list = try program.run(
+            ["list", "--json"] + places,
+            environment: ["HOME": program.sandbox.path("Else").string]
+        )
+        let rows = try #require(list.json as? [[String: Any]])
+        #expect(rows.count == 2 && rows.allSatisfy { $0["signer"] as? String == "nas" })
+    }
+
+    @Test(
+        "of an earlier system of this name are continued if a person agrees",
+        .enabled(if: Terminal.isThere, "python3 is not installed"),
+        arguments: ["y", "n", nil]
+    )
+    func continued(answer: String?) throws {
+        try program.configure("stores: ~/Stores\nremote: ~/Remote\n")
+        let host = ProcessInfo.processInfo.hostName
+        let name = "\(host):\(try program.sandbox.path("Stores").resolved())"
+        try forge("origin=0123456789abcdef0123456789abcdef", "name=\(name)")
+        guard let answer else {
+            let backup = try program.expect("backup")
+            #expect(backup.errors.contains("to continue its backups"), "\(backup.errors)")
+            #expect(try !program.expect("backup").errors.contains("to continue"))
+            return
+        }
+        let backup = try Terminal.run([Program.path, "backup"], answering: [answer], program)
+        #expect(backup.status == 0 && backup.text.contains("Continue them?"), "\(backup.text)")
+        let own = try rows().filter { $0["own"] as? Bool == true }
+        #expect(own.count == (answer == "y" ? 2 : 1))
+        let text = String(decoding: try program.sandbox.read(Program.configuration), as: UTF8.self)
+        #expect(text.contains("origin: \(name)") == (answer == "y"), "\(text)")
+        // It is asked once.
+        let again = try Terminal.run([Program.path, "backup"], answering: [], program)
+        #expect(again.status == 0 && !again.text.contains("Continue"), "\(again.text)")
+    }
+
+    @Test(
+        "of this machine are continued after its key was lost if a person trusts the old one",
+        .enabled(if: Terminal.isThere, "python3 is not installed")
+    )
+    func lostKey() throws {
+        #expect(try run("backup").status == 0)
+        for name in [".local/state", ".cache"] {
+            try LocalFileSystem().remove(program.sandbox.path(name))
+        }
+        let command = [Program.path, "backup"] + places
+        let backup = try Terminal.run(command, answering: ["y"], program)
+        #expect(backup.status == 0 && backup.text.contains("another key"), "\(backup.text)")
+        #expect(try rows().filter { $0["own"] as? Bool == true }.count == 2)
+    }
+
+    @Test(
+        "of a machine that can only add are fetched from a server, and pruned by what it signed",
+        .enabled(if: ServedDirectory.isAvailable, "rclone is not installed")
+    )
+    func fetched() throws {
+        for _ in 0..<2 { #expect(try run("backup").status == 0) }
+        try forge()
+        try program.sandbox.directory("Guard")
+        let guarded = ["HOME": program.sandbox.path("Guard").string]
+        let server = try ServedDirectory(program.sandbox.path("Remote"))
+        let keep = program.sandbox.path("Keep").string
+        func guarding(_ arguments: String...) throws -> Tool.Outcome {
+            let outcome = try program.run(arguments, environment: guarded)
+            #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
+            return outcome
+        }
+        try program.sandbox.directory("Keep")
+        _ = try guarding("copy", "--all", "--remote", server.address, "--to", keep)
+        let prune = ["prune", "--remote", keep, "--keep-last", "1", "--json"]
+        func removed() throws -> Int {
+            let outcome = try program.run(prune, environment: guarded)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let answer = try #require(outcome.json as? [String: Any])
+            return (answer["remove"] as? [Any])?.count ?? -1
+        }
+        #expect(try removed() == 0)
+        let name = try #require(
+            try rows().compactMap { $0["origin"] as? String }.first { $0 != "forged:/srv" }
+        )
+        _ = try guarding("trust", "add", name, "--remote", keep, "--yes")
+        // The one that nobody known signed is the newest, and stays beside the newest of the machine.
+        #expect(try removed() == 1)
+        #expect(try removed() == 0)
+    }
+
+    @Test("go on without a signature if no key can be kept, and make one before it is needed")
+    func withoutKey() throws {
+        let key = try program.expect("key", "generate", "--signing")
+        #expect(key.text.hasPrefix("ssh-ed25519 "))
+        let again = try program.run("key", "generate", "--signing")
+        #expect(again.status != 0 && again.errors.contains("key rotate --signing"))
+        #expect(try run("trust").text.contains("this machine"))
+        #expect(try run("backup").status == 0)
+        #expect(try rows().allSatisfy { $0["signer"] as? String == "this machine" })
+        let file = program.sandbox.path("File").string
+        try program.sandbox.write("in the way", to: "File")
+        let unsigned = try program.run(["backup"] + places, environment: ["XDG_STATE_HOME": file])
+        #expect(unsigned.status == 0, "\(unsigned.errors)")
+        #expect(unsigned.errors.contains("the backup is not signed"), "\(unsigned.errors)")
+    }
+
+    @Test("need a signing key that nobody else can read")
+    func exposedKey() throws {
+        try program.configure("signing_key: \(program.sandbox.path("other"))\n")
+        #expect(try run("backup").status == 0)
+        let shown = try #require(try run("show", "latest", "--json").json as? [String: Any])
+        let line = String(decoding: try program.sandbox.read("other.pub"), as: UTF8.self)
+        let print = try Tool.run("ssh-keygen", ["-lf", program.sandbox.path("other.pub").string])
+        #expect(print.text.contains(try #require(shown["signed_by"] as? String)), "\(line)")
+        #expect(chmod(program.sandbox.path("other").string, 0o644) == 0)
+        let refused = try run("backup")
+        #expect(refused.status != 0 && refused.errors.contains("chmod 600"), "\(refused.errors)")
+    }
+
+    @Test("bring back set-user-id bits in place if somebody trusted signed them, and else not")
+    func setUserID() throws {
+        try program.sandbox.write("x", to: "Stores/tool")
+        #expect(chmod(program.sandbox.path("Stores/tool").string, 0o4755) == 0)
+        #expect(try run("backup").status == 0)
+        try write("changed")
+        #expect(try run("restore", "latest", "--yes").status == 0)
+        #expect(try FileInfo(of: program.sandbox.path("Stores/tool")).mode & 0o7777 == 0o4755)
+        try forge("setuid")
+        #expect(try run("restore", "2098", "--yes", "--allow-no-stores").status == 0)
+        #expect(try FileInfo(of: program.sandbox.path("Stores/forged.txt")).mode & 0o7777 == 0o755)
+    }
+
+    @Test("of a profile with recipients do not sync in plain without a word")
+    func sync() throws {
+        try program.configure("recipients: password\npassword_command: echo secret\n")
+        let plain = try program.run(
+            "sync",
+            "enable",
+            "--container",
+            "Container",
+            "--stores",
+            "Stores",
+            "--yes"
+        )
+        #expect(plain.status == 64 && plain.errors.contains("--plain"), "\(plain.errors)")
+    }
+}
+
+private let hasTools =
+    Tool.isInstalled("python3") && Tool.isInstalled("ssh-keygen") && Tool.isInstalled("unzip")

@@ -1,0 +1,64 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Backups that have gone without our doing")
+struct LostBackupsTests {
+    private let program: Program
+
+    init() throws {
+        program = try Program()
+        try program.make(stores: "Stores", remote: "Remote")
+        try program.configure("stores: ~/Stores\nremote: ~/Remote\n")
+        for _ in 0..<2 { try program.expect("backup", "--quiet") }
+    }
+
+    /// Takes files of the remote folder away.
+    private func lose(_ count: Int) throws {
+        let remote = program.sandbox.path("Remote").string
+        let names = try FileManager.default.contentsOfDirectory(atPath: remote).filter {
+            $0.hasSuffix(".zip")
+        }
+        for name in names.sorted().prefix(count) {
+            try FileManager.default.removeItem(atPath: "\(remote)/\(name)")
+        }
+    }
+
+    @Test("are told by every backup, and by list, if none from before is left")
+    func all() throws {
+        try lose(2)
+        let list = try program.expect("list", "--quiet")
+        #expect(list.errors.contains("2 backups are gone"), "\(list.errors)")
+        #expect(!list.errors.contains("there are no backups yet"))
+        for _ in 0..<2 {
+            let backup = try program.expect("backup", "--quiet")
+            #expect(backup.errors.contains("none from before is left"), "\(backup.errors)")
+        }
+    }
+
+    @Test("are told by a restore that finds none")
+    func restore() throws {
+        try lose(2)
+        let restore = try program.run("restore", "latest", "--yes")
+        #expect(restore.status != 0 && restore.errors.contains("2 backups are gone"))
+    }
+
+    @Test("are told by the run that finds it out, if others are left")
+    func some() throws {
+        try lose(1)
+        let first = try program.expect("backup", "--quiet")
+        #expect(first.errors.contains("1 backup is gone"), "\(first.errors)")
+    }
+
+    @Test("are not told if this program deleted them")
+    func deleted() throws {
+        let list = try program.expect("list", "--json")
+        for row in try #require(list.json as? [[String: Any]]) {
+            let name = try #require(row["name"] as? String)
+            try program.expect("delete", name, "--yes", "--quiet")
+        }
+        let backup = try program.expect("backup", "--quiet")
+        #expect(!backup.errors.contains("gone"), "\(backup.errors)")
+    }
+}

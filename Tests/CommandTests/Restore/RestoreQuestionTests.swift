@@ -1,0 +1,71 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A restore of a backup that is known not to be good, and of one that nobody has named.
+@Suite("What is said before a restore")
+struct RestoreQuestionTests {
+    private let program: Program
+    private var sandbox: Sandbox { program.sandbox }
+
+    init() throws {
+        program = try Program()
+        for name in ["Stores", "Remote"] { try sandbox.directory(name) }
+        try program.configure("stores: ~/Stores\nremote: ~/Remote\n")
+        try Tool.check("sqlite3", [sandbox.path("Stores/app.db").string, "CREATE TABLE t (x)"])
+        try sandbox.write("old", to: "Stores/note")
+    }
+
+    private func damage() throws {
+        let name = try #require(
+            try Directory.open(sandbox.path("Remote")).names().map(\.description)
+                .first { $0.hasSuffix(".zip") }
+        )
+        var bytes = try sandbox.read("Remote/\(name)")
+        let place = try #require(Data(bytes).firstRange(of: Data("app.db".utf8))?.upperBound)
+        for offset in 0..<40 { bytes[place + 30 + offset] ^= 0x5A }
+        try sandbox.write(bytes, to: "Remote/\(name)")
+        try program.expect("check", "--all", status: 20)
+    }
+
+    @Test(
+        "Damage that a check has found is in the question, and a warning if none is asked",
+        .enabled(if: Terminal.isThere, "there is no python3")
+    )
+    func damaged() throws {
+        try program.expect("backup", "--quiet")
+        try damage()
+        let asked = try Terminal.run(
+            [Program.path, "restore", "latest"],
+            answering: ["n"],
+            program
+        )
+        #expect(asked.text.contains(", which is damaged ("), "\(asked.text)")
+        let untold = try program.expect("restore", "latest", "--yes", status: 21)
+        #expect(untold.errors.contains("warning: '["))
+        #expect(untold.errors.contains("is damaged: "))
+        #expect(try sandbox.read("Stores/note") == Array("old".utf8))
+    }
+
+    @Test("A backup that nobody has named is named before anything is done")
+    func named() throws {
+        try program.expect("backup", "--quiet")
+        let name =
+            try #require(try program.expect("list", "--json").json as? [[String: Any]])[0]["name"]
+            as? String
+        let shown = String(try #require(name).dropLast(" Stores.zip".count))
+        for arguments in [["latest"], ["--at", "2100-01-01"]] {
+            let outcome = try program.expect(["restore"] + arguments + ["--yes"])
+            #expect(
+                outcome.errors.contains("restoring from '\(shown)', made 20"),
+                "\(outcome.errors)"
+            )
+        }
+        #expect(
+            try program.expect("restore", "--undo", "--yes").errors.contains("restoring from '[")
+        )
+        #expect(!(try program.expect("restore", shown, "--yes").errors.contains("restoring from")))
+    }
+}

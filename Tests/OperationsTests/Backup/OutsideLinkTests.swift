@@ -1,0 +1,156 @@
+import Files
+import Foundation
+import Stores
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Backups
+@testable import Operations
+
+/// Symbolic links that lead out of the stores directory, to stores.
+@Suite("A store behind a link that leads out")
+struct OutsideLinkTests {
+    private let scene: Scene
+
+    init() throws {
+        scene = try Scene(withStore: false)
+        try scene.sandbox.directory("Stores")
+        try store("Elsewhere/main.db")
+    }
+
+    private func store(_ path: String, _ statements: String...) throws {
+        try scene.sandbox.directory(FilePath(path).removingLastComponent().string)
+        let application = try StoreApplication(
+            on: scene.sandbox.path(path),
+            "CREATE TABLE t (v)",
+            "INSERT INTO t VALUES (1), (2)"
+        )
+        for statement in statements { try application.run(statement) }
+        try application.end()
+    }
+
+    private func backUp(
+        _ change: (inout CreateBackup.Options) -> Void = { _ in }
+    ) async throws -> CreateBackup.Outcome {
+        var options = scene.options()
+        change(&options)
+        return try await CreateBackup(
+            of: scene.stores,
+            to: scene.folder(),
+            options: options,
+            context: scene.context()
+        ).run()
+    }
+
+    @Test("is told each time, be it a link to the store or to a directory with stores")
+    func told() async throws {
+        try store("Stores/own.db")
+        try store("Elsewhere/deep/er/notes")
+        try scene.sandbox.link("Stores/main.db", to: "../Elsewhere/main.db")
+        try scene.sandbox.link("Stores/data", to: scene.sandbox.path("Elsewhere/deep").string)
+        for times in 1...2 {
+            let outcome = try await backUp()
+            #expect(outcome.problems == [] && outcome.stores == 1)
+            for (path, target) in [("main.db", "main.db"), ("data", "deep")] {
+                let target = scene.sandbox.path("Elsewhere/\(target)")
+                let text = "warning: '\(path)': it is a link to '\(target)', outside"
+                #expect(scene.told.count { $0.hasPrefix(text) } == times, "\(scene.told)")
+            }
+        }
+    }
+
+    @Test("makes the backup partial if no store is in the directory itself")
+    func nothingInside() async throws {
+        try scene.sandbox.write("text", to: "Stores/notes.txt")
+        try scene.sandbox.link("Stores/main.db", to: "../Elsewhere/main.db")
+        let outcome = try await backUp()
+        #expect(outcome.problems.map(\.kind) == [.linkedStore])
+        #expect(outcome.problems.map(\.path) == ["main.db"])
+        #expect(outcome.backup.isPartial)
+        // A link that is left out hides nothing.
+        let other = try await backUp { options in
+            options.exclusions.patterns = (try? [PathPattern("main.db")]) ?? []
+        }
+        #expect(other.problems.map(\.kind) == [.noStore])
+    }
+
+    @Test("is no matter of links that stay inside, lead nowhere, or to what is no store")
+    func others() async throws {
+        try store("Stores/own.db")
+        try scene.sandbox.write("SQLite", to: "Elsewhere/text")
+        try scene.sandbox.directory("Elsewhere/empty")
+        #expect(mkfifo(scene.sandbox.path("Elsewhere/pipe").string, 0o600) == 0)
+        for (name, target) in [
+            ("same", "own.db"), ("up", ".."), ("self", "../Stores"), ("gone", "../gone"),
+            ("loop", "loop"), ("text", "../Elsewhere/text"), ("pipe", "../Elsewhere/pipe"),
+            ("empty", "../Elsewhere/empty"),
+        ] where name != "up" {
+            try scene.sandbox.link("Stores/\(name)", to: target)
+        }
+        #expect(try await backUp().problems == [])
+        #expect(scene.told.filter { $0.hasPrefix("warning") } == [])
+        // In the directory around it, the stores directory itself is no store that is hidden.
+        try LocalFileSystem().remove(scene.sandbox.path("Elsewhere"))
+        try scene.sandbox.link("Stores/up", to: "..")
+        _ = try await backUp()
+        #expect(scene.told.filter { $0.hasPrefix("warning") } == [])
+    }
+
+    @Test("is not searched for without end")
+    func bounds() async throws {
+        try store("Stores/own.db")
+        try store("Far/1/2/3/4/main.db")
+        try scene.sandbox.link("Stores/far", to: "../Far")
+        _ = try await backUp()
+        #expect(scene.told.filter { $0.hasPrefix("warning") } == [])
+    }
+
+    @Test("is saved in the place of the link, with what is in its log, if links are followed")
+    func followed() async throws {
+        try store("Stores/zoo.db")
+        try scene.sandbox.link("Stores/main.db", to: "../Elsewhere/main.db")
+        let path = scene.sandbox.path("Elsewhere/main.db")
+        let application = try StoreApplication(
+            on: path,
+            "PRAGMA journal_mode = WAL",
+            "INSERT INTO t VALUES (3)"
+        )
+        let before = try scene.sandbox.contents(of: "Elsewhere", hashing: false)
+        let outcome = try await backUp { $0.followsLinks = true }
+        #expect(try scene.sandbox.contents(of: "Elsewhere", hashing: false) == before)
+        #expect(outcome.problems == [] && outcome.stores == 2)
+        #expect(scene.told.filter { $0.hasPrefix("warning") } == [])
+        try application.end()
+        _ = try await scene.restoring().extract(outcome.backup, to: scene.sandbox.path("Out"))
+        #expect(try FileInfo(of: scene.sandbox.path("Out/main.db")).kind == .file)
+        let count = try Tool.check(
+            Tool.product("grocerydude"),
+            [
+                "sql", "live", "--stores", scene.sandbox.path("Out").string, "--remote",
+                scene.remotePath.string,
+            ]
+                + ["--store", "main.db", "--csv", "SELECT count(*) FROM t"],
+            environment: ["HOME": scene.sandbox.path.string]
+        )
+        #expect(count.split(whereSeparator: \.isNewline).last == "3", "\(count)")
+        // In place, the link makes way for the file; the file that it led to stays, and the link comes back.
+        try await scene.restore()
+        #expect(try FileInfo(of: scene.stores.appending("main.db")).kind == .file)
+        #expect(scene.sandbox.exists("Elsewhere/main.db"))
+    }
+
+    @Test("is a problem, and its link is saved, if it is damaged")
+    func damaged() async throws {
+        try store("Stores/own.db")
+        try scene.sandbox.link("Stores/main.db", to: "../Elsewhere/main.db")
+        var bytes = try scene.sandbox.read("Elsewhere/main.db")
+        bytes.replaceSubrange(16..<100, with: Array(repeating: 0xFF, count: 84))
+        try scene.sandbox.write(bytes, to: "Elsewhere/main.db")
+        let outcome = try await backUp { $0.followsLinks = true }
+        #expect(outcome.problems.map(\.kind) == [.unreadable], "\(outcome.problems)")
+        #expect(outcome.problems.map(\.path) == ["main.db"])
+        _ = try await scene.restoring().extract(outcome.backup, to: scene.sandbox.path("Out"))
+        #expect(try FileInfo(of: scene.sandbox.path("Out/main.db")).kind == .link)
+    }
+}

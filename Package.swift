@@ -90,7 +90,9 @@ let package = Package(
         ),
         .target(
             name: "Sample",
-            dependencies: ["Files", filePath, .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "Files", "CSQLite", filePath, .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: strict
         ),
         .target(name: "Changes", dependencies: ["Files"], swiftSettings: strict),
@@ -202,7 +204,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AgeTests",
-            dependencies: ["Age", "Files", "TestSupport", filePath],
+            dependencies: ["Age", "Files", "TestSupport", "CZlib", filePath],
             swiftSettings: strict
         ),
         .testTarget(

@@ -155,12 +155,12 @@ ABLATIONS = [
         "        if entry.touched > (ABLATED ? plan.number - 1 : plan.base) {\n            let nothing")]),
     ("parents-that-are-gone", INCREMENTS, [(
         "Operations/Backup/Increments/LineagePlan.swift",
-        "            guard let there = listed[backup.name], there.size == backup.size,\n"
-        "                there.damage == nil, numbers[backup.name] == backup.number\n"
+        "            guard let there = listed[backup.name.exact], there.size == backup.size,\n"
+        "                there.damage == nil, numbers[backup.name.exact] == backup.number\n"
         "            else { continue }\n",
-        "            let there = listed[backup.name]\n"
+        "            let there = listed[backup.name.exact]\n"
         "            guard ABLATED || there?.size == backup.size && there?.damage == nil,\n"
-        "                ABLATED || numbers[backup.name] == backup.number\n"
+        "                ABLATED || numbers[backup.name.exact] == backup.number\n"
         "            else { continue }\n")]),
     ("times-within-their-grain", INCREMENTS, [(
         "Operations/Backup/Increments/Standing.swift",

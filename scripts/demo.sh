@@ -12,9 +12,11 @@ command -v sqlite3 >/dev/null || {
 }
 
 HOME=$(mktemp -d "${TMPDIR:-/tmp}/grocerydude-demo.XXXXXX")
+# Whatever else is in the environment may lead to the user's own configuration and data.
+for name in $(compgen -e); do
+    case $name in HOME | PATH | TERM | TZ | TMPDIR | LANG | LC_*) ;; *) unset "$name" ;; esac
+done
 export HOME PATH
-unset GROCERYDUDE_STORES GROCERYDUDE_REMOTE GROCERYDUDE_CONTAINER
-unset XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME
 readonly stores="$HOME/.local/share/grocerydude/Stores"
 readonly store="$stores/Grocery-Dude.sqlite"
 readonly photos="$stores/.Grocery-Dude_SUPPORT/_EXTERNAL_DATA"

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Counts what is crowded or tied up in a module of Swift sources.
+"""Counts what is tied up in a module of Swift sources.
 
-    scripts/knots.py Sources/MODULE [--files 15] [--knot 4] [--only-crowds] [--list]
+    scripts/knots.py Sources/MODULE [--knot 8] [--list]
 
 A file uses another if it mentions a type that the other declares, or a member that only the other
 declares: of a type that both add to, with a name that is declared nowhere else in the module, or, after
 a dot, with a name of eight letters or more that is declared nowhere else beside the module. A knot is a set of files each of which uses all the others, directly or through
-each other (a strongly connected component). Each folder with more files, and each knot of more files,
-than the limits is printed, and the exit code is 1 if there is any. '--list' prints all knots, and what
-is used in them.
+each other (a strongly connected component). Each knot of more files than the limit is printed, and the exit code is 1
+if there is any. '--list' prints all knots, and what is used in them.
 """
 
 import argparse
@@ -108,26 +107,16 @@ def knots(graph):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Counts crowded folders and knots of files.")
+    parser = argparse.ArgumentParser(description="Counts knots of files.")
     parser.add_argument("module", type=Path, help="its folder among the sources")
-    parser.add_argument("--files", type=int, default=15, help="the most files in a folder")
-    parser.add_argument("--knot", type=int, default=4, help="the most files in a knot")
-    parser.add_argument("--only-crowds", action="store_true", help="count no knots")
+    parser.add_argument("--knot", type=int, default=8, help="the most files in a knot")
     parser.add_argument("--list", action="store_true", help="print all knots, and their uses")
     options = parser.parse_args()
     if not options.module.is_dir():
         parser.error(f"'{options.module}' is no directory")
 
     breaches = 0
-    counts = defaultdict(int)
-    for path in options.module.rglob("*.swift"):
-        counts[path.parent] += 1
-    for folder, count in sorted(counts.items()):
-        if count > options.files:
-            breaches += 1
-            print(f"{folder}: {count} files, more than {options.files}")
-
-    graph = {} if options.only_crowds else uses(options.module)
+    graph = uses(options.module)
     for knot in knots(graph):
         is_breach = len(knot) > options.knot
         breaches += is_breach

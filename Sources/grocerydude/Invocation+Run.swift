@@ -98,6 +98,7 @@ extension Invocation {
 
     private func makeRun(_ command: Run.Command) -> Run {
         var run = Run(command, stores: absolute(stores), remote: place, began: now)
+        run.origin = origin.name
         if isWithProfilesStores { run.hooks = profile[hooksFor: command] }
         if isInProfilesPlaces { run.profile = profile.name }
         // A monitor waits for backups, so another command's success must not count.

@@ -54,11 +54,8 @@ struct SSHPrivateKey: Sendable {
         agreement = try Curve25519.KeyAgreement.PrivateKey(
             rawRepresentation: Data(SHA512.hash(data: seed).prefix(32))
         )
-        publicKey = SSHPublicKey(
-            edwards: edwards,
-            montgomery: Array(agreement.publicKey.rawRepresentation)
-        )
-        guard publicKey.montgomery == CurveField.montgomery(ofEdwards: edwards) else {
+        publicKey = SSHPublicKey(edwards: edwards)
+        guard publicKey.montgomery == Array(agreement.publicKey.rawRepresentation) else {
             throw AgeError.badIdentity(reason: "its two halves are not of one key")
         }
     }

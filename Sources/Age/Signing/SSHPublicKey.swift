@@ -8,9 +8,6 @@ public struct SSHPublicKey: Sendable, Equatable {
 
     /// The key in SSH's wire format: its kind, and its bytes.
     let wire: [UInt8]
-    /// The same point in X25519's form.
-    let montgomery: [UInt8]
-
     /// The four bytes that identify the key in a stanza.
     var tag: String { Base64.encode(SHA256.hash(data: wire).prefix(4)) }
 
@@ -23,27 +20,28 @@ public struct SSHPublicKey: Sendable, Equatable {
     /// The 32 bytes of the point.
     var edwards: [UInt8] { wire.suffix(32) }
 
-    /// Creates a key from its bytes; `nil` if they are no point of the curve.
-    init?(edwards bytes: [UInt8]) {
-        guard let montgomery = CurveField.montgomery(ofEdwards: bytes) else { return nil }
-        self.init(edwards: bytes, montgomery: montgomery)
-    }
+    /// The same point in X25519's form; `nil` if the bytes are no point of the curve.
+    var montgomery: [UInt8]? { CurveField.montgomery(ofEdwards: edwards) }
 
-    init(edwards bytes: [UInt8], montgomery: [UInt8]) {
+    init(edwards bytes: [UInt8]) {
         wire = SSHReader.string(Array(Self.kind.utf8)) + SSHReader.string(bytes)
-        self.montgomery = montgomery
     }
 
-    /// Parses a line of an SSH file: kind, base64, and an optional comment; `nil` for another kind of key.
+    /// Parses a line of an SSH file: kind, base64, and an optional comment.
+    ///
+    /// Returns `nil` for another kind of key, and for bytes that are no point of the curve.
     public init?(line: String) {
         let words = line.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count >= 2, words[0] == Self.kind,
             let data = Data(base64Encoded: String(words[1]))
         else { return nil }
         self.init(wire: Array(data))
+        guard montgomery != nil else { return nil }
     }
 
     /// Parses a key in SSH's wire format; `nil` for another kind of key.
+    ///
+    /// The bytes may be no point of the curve; no signature is valid for such a key.
     init?(wire: [UInt8]) {
         var reader = SSHReader(wire)
         guard reader.readKind(), let bytes = reader.string(), bytes.count == 32, reader.isAtEnd

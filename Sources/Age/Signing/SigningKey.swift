@@ -16,10 +16,7 @@ public struct SigningKey: Sendable {
     /// Creates a new key.
     public init() {
         let key = Curve25519.Signing.PrivateKey()
-        guard let publicKey = SSHPublicKey(edwards: Array(key.publicKey.rawRepresentation)) else {
-            preconditionFailure("every key has a point on the curve")
-        }
-        self.publicKey = publicKey
+        publicKey = SSHPublicKey(edwards: Array(key.publicKey.rawRepresentation))
         holder = .seed(Array(key.rawRepresentation))
     }
 

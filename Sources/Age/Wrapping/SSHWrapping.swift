@@ -7,10 +7,13 @@ enum SSHWrapping {
     private static let info = Array("age-encryption.org/v1/ssh-ed25519".utf8)
 
     static func wrap(_ key: FileKey, for recipient: SSHPublicKey) throws -> Stanza {
+        guard let point = recipient.montgomery else {
+            preconditionFailure("a recipient's line has a point of the curve")
+        }
         let ephemeral = Curve25519.KeyAgreement.PrivateKey()
         let share = ephemeral.publicKey.rawRepresentation
-        let secret = try X25519Wrapping.agree(ephemeral, recipient.montgomery)
-        let wrappingKey = try derive(secret, share, recipient)
+        let secret = try X25519Wrapping.agree(ephemeral, point)
+        let wrappingKey = try derive(secret, share, recipient, point)
         return Stanza(
             arguments: [kind, recipient.tag, Base64.encode(share)],
             body: try key.wrapped(with: wrappingKey)
@@ -28,9 +31,10 @@ enum SSHWrapping {
         guard stanza.arguments[1] == identity.publicKey.tag else { return nil }
         try stanza.check(arguments: 2)
         let secret = try X25519Wrapping.agree(identity.agreement, share)
+        let point = Array(identity.agreement.publicKey.rawRepresentation)
         return try FileKey(
             opening: stanza.body,
-            with: derive(secret, Data(share), identity.publicKey)
+            with: derive(secret, Data(share), identity.publicKey, point)
         )
     }
 
@@ -38,7 +42,8 @@ enum SSHWrapping {
     private static func derive(
         _ secret: SharedSecret,
         _ share: Data,
-        _ recipient: SSHPublicKey
+        _ recipient: SSHPublicKey,
+        _ point: [UInt8]
     ) throws -> SymmetricKey {
         let tweak = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: [UInt8]()),
@@ -52,7 +57,7 @@ enum SSHWrapping {
         let tweaked = try X25519Wrapping.agree(scalar, secret.withUnsafeBytes { Array($0) })
         return tweaked.hkdfDerivedSymmetricKey(
             using: SHA256.self,
-            salt: share + Data(recipient.montgomery),
+            salt: share + Data(point),
             sharedInfo: info,
             outputByteCount: 32
         )

@@ -101,7 +101,7 @@ struct Metrics {
     private func labels(_ command: Run.Command?) -> String {
         let labels: [(String, String?)] = [
             ("command", command?.rawValue), ("profile", run.profile),
-            ("stores", printable(run.stores)), ("remote", run.address),
+            ("stores", printable(run.stores)), ("origin", run.origin), ("remote", run.address),
         ]
         return labels.compactMap { name, value in value.map { "\(name)=\"\(Self.escaped($0))\"" } }
             .joined(separator: ",")

@@ -28,6 +28,8 @@ public struct Run: Sendable {
     /// The configuration's profile, if the run has one.
     public var profile: String?
     public var stores: FilePath
+    /// The name of the origin of this run's backups, for the metrics.
+    public var origin: String?
     /// The remote folder's address in usable form, because hooks may run this program.
     public var remote: String
     /// The remote folder's address as it is shown and recorded.

@@ -125,4 +125,37 @@ struct BucketTests {
         #expect(try !server.rclone("backend", "list-multipart-uploads", place).contains(".partial"))
         #expect(try machine.files() == [String(next.text.dropLast())])
     }
+
+    @Test("bring back from a bucket with versions what an intruder deleted and replaced")
+    func versions() throws {
+        let server = try RemoteServer(.s3, in: sandbox)
+        try server.keepVersions()
+        let machine = try ServedProgram(on: server)
+        try machine.makeStores()
+        #expect(try machine.run("backup").status == 0)
+        let second = try machine.run("backup")
+        let name = String(second.text.dropLast())
+        #expect(try machine.run("pin", name).status == 0)
+        let names = try machine.names()
+        // The server knows the second of a change, so the moment to go back to is the end of this one.
+        let moment = (Date.now.timeIntervalSince1970 + 1).rounded(.down)
+        try ServedProgram.wait { Date.now.timeIntervalSince1970 > moment + 1 }
+        let junk = try sandbox.write("junk", to: "junk").string
+        for name in names { try server.rclone("copyto", junk, "\(machine.address)/\(name)") }
+        try server.rclone("delete", machine.address)
+        let lost = try machine.run("status", "--max-age", "1d")
+        #expect(lost.status == 25, "\(lost.text)")
+        #expect(lost.errors.contains("2 backups"), "\(lost.errors)")
+
+        let rescue = sandbox.path("rescue").string
+        let when = Date(timeIntervalSince1970: moment).formatted(.iso8601)
+        try server.rclone("copy", "--s3-version-at", when, machine.address, rescue)
+        let rescued = try machine.run("list", "--json", "--remote", rescue).json
+        let rows = try #require(rescued as? [[String: Any]])
+        #expect(rows.compactMap { $0["name"] as? String } == names)
+        #expect(rows.compactMap { $0["pinned"] as? Bool } == names.map { $0 == name })
+        #expect(try machine.run("check", "--all", "--remote", rescue).status == 0)
+        let restored = try machine.run("restore", name, "--remote", rescue, "--yes")
+        #expect(restored.status == 0, "\(restored.errors)")
+    }
 }

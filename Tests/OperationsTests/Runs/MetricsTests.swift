@@ -200,10 +200,12 @@ struct MetricsTests {
     func labels() async throws {
         var run = makeRun(profile: #"a "b" \c"# + "\n{},=")
         run.remote = "rclone::s3,secret_access_key=hush:bucket/a"
+        run.origin = "nas:/srv/app"
         try await perform(run, CommandResult(exitCode: 0))
         let labels = try #require(try metrics()["grocerydude_backups"]?.first?.labels)
         #expect(labels["profile"] == #"a "b" \c"# + "\n{},=")
         #expect(labels["remote"] == "rclone::s3,secret_access_key=…:bucket/a")
         #expect(labels["stores"] == scene.stores.string)
+        #expect(labels["origin"] == "nas:/srv/app")
     }
 }

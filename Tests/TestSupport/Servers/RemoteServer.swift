@@ -184,6 +184,19 @@ extension RemoteServer {
         try Tool.check("rclone", arguments, environment: client)
     }
 
+    /// Lets the bucket of an S3 server keep all versions of its objects.
+    public func keepVersions() throws {
+        let answer = try Tool.check(
+            "curl",
+            [
+                "--silent", "--fail", "--request", "PUT", "--header", "Content-Type: application/xml",
+                "--data", "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
+                "http://127.0.0.1:\(port)/bucket?versioning",
+            ]
+        )
+        guard answer.isEmpty else { throw NotStarted(description: answer) }
+    }
+
     /// rclone takes passwords in a form that cannot be read over a shoulder.
     private static func obscured(_ password: String) -> String {
         let text = try? Tool.check("rclone", ["obscure", password], environment: cleared)

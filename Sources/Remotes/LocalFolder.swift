@@ -10,7 +10,10 @@ public struct LocalFolder: RemoteFolder {
     private let fileSystem: any FileSystem
 
     public var path: FilePath { steps.reduce(root) { $0.appending($1) } }
+    public var directory: FilePath? { path }
     public var description: String { printable(path) }
+
+    public func make() async throws { try LocalFileSystem().createDirectories(path) }
 
     /// Creates a folder on a directory, which need not exist yet.
     public init(_ path: FilePath, fileSystem: any FileSystem = LocalFileSystem()) {
@@ -46,7 +49,7 @@ public struct LocalFolder: RemoteFolder {
 
     @discardableResult
     public func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
-        try make()
+        try makeSubfolders()
         let target = path.appending(name)
         let size = try FileInfo(of: file).size
         do {
@@ -73,7 +76,7 @@ public struct LocalFolder: RemoteFolder {
             preconditionFailure("a file moves within one remote folder")
         }
         _ = try open()
-        try folder.make()
+        try folder.makeSubfolders()
         let target = folder.path.appending(newName)
         do {
             try fileSystem.move(path.appending(name), to: target)
@@ -146,7 +149,7 @@ public struct LocalFolder: RemoteFolder {
     /// Creates the missing subfolders of the path.
     ///
     /// - Throws: `RemoteError.notASubfolder` if something else has one of the names.
-    private func make() throws {
+    private func makeSubfolders() throws {
         var path = root
         while try open() == nil {
             for step in steps {

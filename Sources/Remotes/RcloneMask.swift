@@ -55,14 +55,3 @@ struct RcloneMask: Sendable {
             }
     }
 }
-
-extension RcloneFolder {
-    /// Hides the secrets in a folder's address, for people and for the memory of this machine.
-    ///
-    /// - Parameter address: any address; only rclone's addresses have secrets.
-    /// - Returns: the address without them.
-    public static func shown(_ address: String) -> String {
-        guard address.hasPrefix(scheme) else { return address }
-        return scheme + RcloneMask(String(address.dropFirst(scheme.count))).shown
-    }
-}

@@ -78,10 +78,13 @@ public enum RemoteError: ExplainedError, Equatable {
 
     public var hint: String? {
         switch self {
-        case .missing(let address) where !address.hasPrefix("rclone:"):
+        // A name with control characters is shown with escapes, which a shell would not take for it.
+        case .missing(let address) where address.contains("\\"):
+            "if its disk is mounted, make the directory"
+        case .missing(let address) where !RemoteAddress(address).isOfRclone:
             "if its disk is mounted, make it with: mkdir -p \(shellWord(address))"
         case .missing(let address):
-            "make it with: rclone mkdir \(shellWord(Self.place(address)))"
+            "make it with: rclone mkdir \(shellWord(RemoteAddress(address).place))"
         case .rclone, .noRemote: "see 'rclone listremotes' and 'rclone config'"
         case .unreachable, .stalled:
             "see that the network and the server work, then try again; the next backup removes what was uploaded in part"
@@ -118,14 +121,9 @@ public enum RemoteError: ExplainedError, Equatable {
         }
     }
 
-    /// Returns rclone's name of a folder: `remote:path`.
-    private static func place(_ address: String) -> String {
-        String(address.dropFirst(RcloneFolder.scheme.count))
-    }
-
     /// Returns rclone's name of the remote of a folder: `remote:`.
     private static func remote(_ address: String) -> String {
-        let place = place(address)
+        let place = RemoteAddress(address).place
         return place.lastIndex(of: ":").map { String(place[...$0]) } ?? place
     }
 }

@@ -66,9 +66,59 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
     ///
     /// On this machine it must be a directory, not a link to another place.
     func subfolder(_ name: String) -> any RemoteFolder
+
+    /// Creates the folder and its parents if they do not exist.
+    ///
+    /// - Throws: `RemoteError`, `FileError`.
+    func make() async throws
+
+    // MARK: - What not every remote has
+
+    /// The folder's directory on this machine; `nil` if it is elsewhere.
+    var directory: FilePath? { get }
+
+    /// The service behind the folder; `nil` on this machine.
+    var service: (any RemoteService)? { get }
+
+    /// The folder's transfers of many files at once; `nil` if they have no advantage.
+    var batches: (any BatchFolder)? { get }
+
+    /// The folder's uploads of files that are being produced; `nil` if it has none.
+    var streams: (any StreamingFolder)? { get }
+
+    /// The folder's hashes of files; `nil` if it has none.
+    var hashes: (any HashingFolder)? { get }
+}
+
+/// The program and the account through which a folder elsewhere is reached.
+public protocol RemoteService: Sendable {
+    /// The name of the remote in the program's configuration; `nil` for one that the address itself describes.
+    var remoteName: String? { get }
+
+    /// Returns the program's version.
+    ///
+    /// - Throws: `RemoteError.noRclone`, `.rclone`.
+    func version() async throws -> String
+
+    /// Returns the owner: the name or the address of the account; `nil` if the remote does not report it.
+    ///
+    /// - Throws: `CancellationError`.
+    func account() async throws -> String?
+
+    /// Returns the space of the remote; `nil` if the remote does not report it.
+    ///
+    /// - Throws: `CancellationError`.
+    func space() async throws -> RemoteSpace?
 }
 
 extension RemoteFolder {
+    public func make() async throws {}
+    public var directory: FilePath? { nil }
+    public var service: (any RemoteService)? { nil }
+    public var batches: (any BatchFolder)? { nil }
+    public var streams: (any StreamingFolder)? { nil }
+    public var hashes: (any HashingFolder)? { nil }
+
     /// The folder's name in messages and in the catalog.
     public var address: String { description }
 

@@ -37,13 +37,10 @@ extension Invocation {
     var containerFolder: @Sendable (String) throws -> any RemoteFolder {
         let (namelessRclone, fileSystem) = (namelessRclone, fileSystem)
         return { address in
-            guard address.hasPrefix(RcloneFolder.scheme) else {
-                return LocalFolder(FilePath(address), fileSystem: fileSystem)
-            }
             var rclone = namelessRclone
-            rclone.machine = Self.machine
-            let remote = String(address.dropFirst(RcloneFolder.scheme.count))
-            return RcloneFolder(remote, through: rclone)
+            let address = RemoteAddress(address)
+            if address.isOfRclone { rclone.machine = Self.machine }
+            return address.folder(through: rclone, fileSystem: fileSystem)
         }
     }
 

@@ -79,30 +79,26 @@ struct Invocation {
 
     /// Returns the backup folder at an address; throws `FileError` if a staging directory cannot be created.
     func folder(at text: String) throws -> BackupFolder {
-        let (place, address) = (self.place(text), self.address(text))
-        var folder: BackupFolder
-        if place.hasPrefix(RcloneFolder.scheme) {
-            let remote = String(place.dropFirst(RcloneFolder.scheme.count))
+        let place = RemoteAddress(self.place(text))
+        let remote = place.folder(through: rclone, fileSystem: fileSystem)
+        var (staging, workplace) = (remote.directory, FilePath?.none)
+        if staging == nil {
             // The digest excludes passwords, which may change.
-            let digest = Self.shortDigest(
-                of: String(address.dropFirst(RcloneFolder.scheme.count))
-            )
-            let staging = ProcessEnvironment.cache + "/grocerydude/rclone-\(digest)"
-            try LocalFileSystem().createDirectories(FilePath(staging))
-            folder = try BackupFolder(
-                RcloneFolder(remote, through: rclone),
-                staging: FilePath(staging),
-                workplace: workplace(digest),
-                memory: memory,
-                timeZone: timeZone
-            )
-        } else {
-            let local = LocalFolder(FilePath(address), fileSystem: fileSystem)
-            folder = BackupFolder(local, memory: memory, timeZone: timeZone)
+            let digest = Self.shortDigest(of: RemoteAddress(place.shown).place)
+            staging = FilePath(ProcessEnvironment.cache + "/grocerydude/rclone-\(digest)")
+            try staging.map { try LocalFileSystem().createDirectories($0) }
+            workplace = try self.workplace(digest)
         }
+        var folder = BackupFolder(
+            remote,
+            staging: staging ?? FilePath(place.text),
+            workplace: workplace,
+            memory: memory,
+            timeZone: timeZone
+        )
         folder.origin = origin
         folder.outbox = Outbox(
-            FilePath(Self.outboxes).appending(Self.shortDigest(of: address)),
+            FilePath(Self.outboxes).appending(Self.shortDigest(of: place.shown)),
             limit: profile.queueLimit,
             memory: memory,
             timeZone: timeZone
@@ -148,14 +144,14 @@ struct Invocation {
     var address: String { address(profile.remote) }
 
     /// Returns an address as shown: without secrets, and independent of the working directory.
-    func address(_ text: String) -> String { RcloneFolder.shown(place(text)) }
+    func address(_ text: String) -> String { RemoteAddress(place(text)).shown }
 
     /// The remote folder's address as used, which may contain secrets.
     var place: String { place(profile.remote) }
 
     /// Returns an address as used, independent of the working directory.
     func place(_ text: String) -> String {
-        text.hasPrefix(RcloneFolder.scheme) ? text : absolute(FilePath(text)).string
+        RemoteAddress(text).absolute(absolute).text
     }
 
     /// Whether the stores directory is the configured one, if there is one.

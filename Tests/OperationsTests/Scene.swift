@@ -40,7 +40,7 @@ final class Scene: Sendable {
     ) -> BackupFolder {
         BackupFolder(
             remote ?? self.remote,
-            staging: (remote as? LocalFolder)?.path ?? remotePath,
+            staging: remote?.directory ?? remotePath,
             memory: BackupMemory(catalog: catalog ?? self.catalog, log: log),
             timeZone: Self.utc
         )

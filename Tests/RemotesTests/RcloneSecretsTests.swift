@@ -37,14 +37,14 @@ struct RcloneSecretsTests {
         ]
     )
     func shown(address: String, shown: String) {
-        #expect(RcloneFolder.shown("rclone:\(address)") == "rclone:\(shown)")
+        #expect(RemoteAddress("rclone:\(address)").shown == "rclone:\(shown)")
         #expect(RcloneFolder(address).subfolder("x").address.hasPrefix("rclone:\(shown)"))
         #expect(RcloneMask(address)("failed at \(address)") == "failed at \(shown)")
     }
 
     @Test("of a directory's name are none")
     func local() {
-        #expect(RcloneFolder.shown("/data/a,pass=b") == "/data/a,pass=b")
+        #expect(RemoteAddress("/data/a,pass=b").shown == "/data/a,pass=b")
     }
 
     @Test("do not come back in rclone's own words", .enabled(if: Tool.isInstalled("rclone")))
@@ -74,7 +74,8 @@ struct RcloneEnvironmentTests {
             "RCLONE_NEWCLOUD_TOKEN",
         ] { #expect(Rclone.reachesRclone(name), "\(name)") }
         for name in [
-            "RCLONE_MIN_AGE", "RCLONE_MAX_SIZE", "RCLONE_FILTER", "RCLONE_FILTER_FROM",
+            "RCLONE_DIRS_ONLY", "RCLONE_MIN_AGE", "RCLONE_MAX_SIZE", "RCLONE_FILTER",
+            "RCLONE_FILTER_FROM",
             "RCLONE_INCLUDE",
             "RCLONE_EXCLUDE_IF_PRESENT", "RCLONE_FILES_FROM_RAW", "RCLONE_MAX_DEPTH",
             "RCLONE_DRY_RUN",

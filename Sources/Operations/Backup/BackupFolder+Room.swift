@@ -24,7 +24,7 @@ extension BackupFolder {
 
     /// Returns the folder if it accepts archives as streams; reports if it does not.
     func streamingFolder(_ context: OperationContext) async throws -> (any StreamingFolder)? {
-        guard let remote = remote as? any StreamingFolder else { return nil }
+        guard let remote = remote.streams else { return nil }
         if try await remote.takesStreams() { return remote }
         context.note(
             "'\(address)' takes no file while it is made: the archive is made on this machine first"

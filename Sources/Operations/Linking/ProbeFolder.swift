@@ -55,11 +55,7 @@ public struct ProbeFolder: Sendable {
     /// - Throws: `LinkError`, `RemoteError`.
     public func make() async throws {
         do {
-            if let rclone = folder.remote as? RcloneFolder {
-                try await rclone.make()
-            } else if let local = folder.remote as? LocalFolder {
-                try LocalFileSystem().createDirectories(local.path)
-            }
+            try await folder.remote.make()
         } catch let error as RemoteError where error == .noRclone(folder.address) {
             throw error
         } catch {
@@ -101,10 +97,10 @@ public struct ProbeFolder: Sendable {
     }
 
     private func reach(_ outcome: inout Outcome) async throws -> [Backup] {
-        let rclone = folder.remote as? RcloneFolder
-        if let rclone {
+        let service = folder.remote.service
+        if let service {
             do {
-                let version = try await rclone.version()
+                let version = try await service.version()
                 outcome.findings.append(Finding(step: .rclone, what: version))
             } catch {
                 throw Failure(step: .rclone, error: error)
@@ -114,22 +110,22 @@ public struct ProbeFolder: Sendable {
         do {
             backups = try await folder.list().backups
         } catch let error as RemoteError {
-            guard rclone != nil, Self.isOfRclone(error) else {
-                if rclone != nil { outcome.findings.append(reached) }
+            guard service != nil, Self.isOfRclone(error) else {
+                if service != nil { outcome.findings.append(reached) }
                 throw Failure(step: .folder, error: error)
             }
             throw Failure(step: .remote, error: explained(error, "reach"))
         } catch {
             throw Failure(step: .folder, error: explained(error, "list"))
         }
-        if rclone != nil { outcome.findings.append(reached) }
+        if service != nil { outcome.findings.append(reached) }
         let count = counted(backups.count, "backup is", "backups are")
         outcome.findings.append(Finding(step: .folder, what: "\(count) in it"))
         return backups
     }
 
     private var reached: Finding {
-        let name = (folder.remote as? RcloneFolder)?.remoteName
+        let name = folder.remote.service?.remoteName
         return Finding(step: .remote, what: name.map { "'\($0)' answers" } ?? "it answers")
     }
 
@@ -137,9 +133,7 @@ public struct ProbeFolder: Sendable {
     ///
     /// Failures of rclone itself, and of the connection, need no explanation.
     private func explained(_ error: any Error, _ doing: String) -> any Error {
-        if RcloneFolder.isNotConfigured(error),
-            let name = (folder.remote as? RcloneFolder)?.remoteName
-        {
+        if case RemoteError.noRemote = error, let name = folder.remote.service?.remoteName {
             return LinkError.notConfigured(name)
         }
         if let error = error as? RemoteError, Self.isOfRclone(error) { return error }
@@ -209,7 +203,7 @@ public struct ProbeFolder: Sendable {
         let file = try File.create(path)
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }
         try file.sync()
-        guard folder.remote is RcloneFolder else { return }
+        guard folder.remote.service != nil else { return }
         try file.setModified(Self.givenTime * 1_000_000_000)
     }
 
@@ -244,7 +238,7 @@ public struct ProbeFolder: Sendable {
     private func compareClocks(_ probe: (file: RemoteFile, written: Date)) -> Finding {
         let given = Date(timeIntervalSince1970: Double(Self.givenTime))
         guard let modified = probe.file.modified, abs(modified.timeIntervalSince(given)) > 3600
-        else { return Finding(step: .clock, what: "it does not tell its own time") }
+        else { return Finding(step: .clock, what: "the server reports no time") }
         let difference = modified.timeIntervalSince(probe.written)
         guard abs(difference) > Self.clockTolerance else {
             return Finding(step: .clock, what: "it agrees with this machine's")
@@ -287,12 +281,12 @@ public struct FolderFacts: Sendable, Equatable {
     ///
     /// - Throws: `CancellationError`.
     public init(of folder: BackupFolder) async throws {
-        if let remote = folder.remote as? RcloneFolder {
-            async let account = remote.account()
-            space = try await remote.space()
+        if let service = folder.remote.service {
+            async let account = service.account()
+            space = try await service.space()
             self.account = try await account
-        } else if let local = folder.remote as? LocalFolder,
-            let free = try? Directory.open(local.path).availableSpace()
+        } else if let directory = folder.remote.directory,
+            let free = try? Directory.open(directory).availableSpace()
         {
             space = RemoteSpace(free: free)
         }

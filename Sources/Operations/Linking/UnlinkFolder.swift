@@ -24,7 +24,7 @@ public struct UnlinkFolder: Sendable {
         folder.memory.catalog.forget(folder.address)
         try await folder.memory.catalog.save()
         // For a local folder, the staging directory is the folder itself.
-        guard folder.remote is RcloneFolder, (try? Directory.open(folder.staging)) != nil else {
+        guard folder.remote.directory == nil, (try? Directory.open(folder.staging)) != nil else {
             return nil
         }
         return try await context.withLock(on: folder.staging) {

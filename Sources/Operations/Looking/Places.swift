@@ -11,7 +11,7 @@ struct Places {
 
     init(stores: FilePath, folder: BackupFolder) {
         self.stores = stores
-        backups = folder.remote is LocalFolder ? folder.staging : nil
+        backups = folder.remote.directory
     }
 
     /// A warning if another program synchronises the stores; `nil` if no such program is known.

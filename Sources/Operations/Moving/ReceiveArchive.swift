@@ -115,13 +115,13 @@ struct ReceiveArchive {
     ) async throws -> Outcome {
         try LocalFileSystem().sync(parcel.path)
         // In a local folder, the verified file itself gets the name.
-        let local = folder.remote as? LocalFolder
+        let local = folder.remote.directory
         let uploaded =
             local == nil ? try await upload(parcel.path, named: backup.displayName) : nil
         do {
             var backup = backup
             backup.file.hash = uploaded?.hash
-            backup.file.location = local?.path.appending(backup.name)
+            backup.file.location = local?.appending(backup.name)
             let (new, replaced, problems) = try await folder.reveal(
                 .init(
                     uploaded.map { .hidden($0.name) } ?? .here(parcel.path),

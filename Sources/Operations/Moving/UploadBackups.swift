@@ -116,7 +116,7 @@ public struct UploadBackups: Sendable {
         let file = RemoteFile(
             name: backup.name,
             size: backup.size,
-            location: (folder.remote as? LocalFolder)?.path.appending(backup.name)
+            location: folder.remote.directory?.appending(backup.name)
         )
         context.report(.began(.uploading, total: nil))
         let (new, _, problems) = try await folder.reveal(

@@ -33,7 +33,7 @@ public struct Run: Sendable {
     /// The remote folder's address in usable form, because hooks may run this program.
     public var remote: String
     /// The remote folder's address as it is shown and recorded.
-    var address: String { RcloneFolder.shown(remote) }
+    var address: String { RemoteAddress(remote).shown }
     public var began: Date
     public var hooks = Hooks()
     public var ping: Ping?

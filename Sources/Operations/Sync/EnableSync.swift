@@ -14,7 +14,7 @@ public struct EnableSync: Sendable {
         /// The address of the container.
         public var container: String
         /// The container's address as it is shown and recorded.
-        var address: String { RcloneFolder.shown(container) }
+        var address: String { RemoteAddress(container).shown }
         /// The group's name; `nil` for one derived from the store's name.
         public var group: String?
         /// This device's name, as users see it.
@@ -271,8 +271,8 @@ public struct EnableSync: Sendable {
                 program: around.program
             )
         }
-        guard try folder(options.container) is LocalFolder,
-            let path = try? FilePath(options.container).resolved()
+        guard let directory = try folder(options.container).directory,
+            let path = try? directory.resolved()
         else { return }
         if path.starts(with: stores) {
             throw SyncError.containerInsideStores(options.address, stores)

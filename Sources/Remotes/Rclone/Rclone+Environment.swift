@@ -16,9 +16,10 @@ extension Rclone {
         "TPSLIMIT", "TPSLIMIT_BURST", "TRANSFERS", "USE_COOKIES", "USE_MMAP", "USER_AGENT",
     ]
 
-    /// The first words of the other global options; no backend has such a name.
+    /// The first words of the other options, global and of single commands; no backend has such a name.
     private static let others: Set = [
-        "ASK", "AUTO", "BACKUP", "CHECK", "CLIENT", "COMPARE", "COPY", "CUTOFF", "DEFAULT",
+        "ASK", "AUTO", "BACKUP", "BUFFER", "CA", "CHECK", "CLIENT", "COMPARE", "COPY", "CREATE",
+        "CUTOFF", "DEFAULT", "DIR", "DIRS", "LEAVE", "MISSING", "OUTPUT", "PROGRESS", "SYSLOG",
         "DELETE", "DISABLE", "DRY", "DUMP", "ERROR", "EXCLUDE", "EXPECT", "FAST", "FILES", "FILTER",
         "FIX", "FS", "HASH", "HEADER", "HUMAN", "IGNORE", "INCLUDE", "KV", "LIST", "LOG", "LOW",
         "MAX", "METADATA", "METRICS", "MIN", "MODIFY", "MULTI", "NAME", "NO", "ONE", "ORDER",

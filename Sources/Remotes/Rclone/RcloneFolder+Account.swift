@@ -2,31 +2,21 @@ internal import Foundation
 internal import Processes
 
 // The place of the folder: the remote, its space and its account.
-extension RcloneFolder {
-    /// The name of the remote in rclone's configuration; `nil` for one that the address itself describes.
+extension RcloneFolder: RemoteService {
     public var remoteName: String? {
         let name = root.prefix { $0 != ":" && $0 != "," }
         return name.isEmpty || !root.contains(":") ? nil : String(name)
     }
 
-    /// Creates the folder and its parents if they do not exist.
-    ///
-    /// - Throws: `RemoteError`.
     public func make() async throws {
         _ = try await text(["mkdir"])
     }
 
-    /// Returns the space of the remote; `nil` if the remote does not report it.
-    ///
-    /// - Throws: `CancellationError`.
     public func space() async throws -> RemoteSpace? {
         try await answer(RemoteSpace.self, ["about", "--json"])
     }
 
-    /// Returns the owner: the name or the address of the account, or the user of the server.
-    ///
-    /// - Returns: `nil` if the remote does not report it.
-    /// - Throws: `CancellationError`.
+    /// Returns the name or the address of the account, or the user of the server.
     public func account() async throws -> String? {
         guard let remoteName else { return nil }
         let asked = ["config", "userinfo", "--json"]
@@ -40,18 +30,10 @@ extension RcloneFolder {
         return remotes?[remoteName]?["user"]
     }
 
-    /// Returns rclone's version.
-    ///
-    /// - Throws: `RemoteError.noRclone`, `.rclone`.
     public func version() async throws -> String {
         let output = try await text(["version"], on: [])
         let line = output.split(separator: "\n").first ?? ""
         return String(line.trimmingPrefix("rclone "))
-    }
-
-    /// Returns whether an error says that rclone's configuration has no such remote.
-    public static func isNotConfigured(_ error: any Error) -> Bool {
-        if case RemoteError.noRemote = error { true } else { false }
     }
 
     /// Runs rclone, and returns its output.

@@ -16,10 +16,9 @@ public struct RcloneFolder: RemoteFolder {
     ///
     /// It may contain secrets, and is passed only to rclone.
     var place: String { steps.reduce(root, Self.appending) }
-    public var description: String { Self.scheme + steps.reduce(memory.mask.shown, Self.appending) }
-
-    /// The scheme of addresses for rclone.
-    public static let scheme = "rclone:"
+    public var description: String {
+        RemoteAddress.rclone(steps.reduce(memory.mask.shown, Self.appending)).text
+    }
 
     /// Creates a folder from rclone's name of it: `dropbox:Apps/Grocery Dude`.
     public init(_ remote: String, through rclone: Rclone = Rclone()) {
@@ -33,6 +32,11 @@ public struct RcloneFolder: RemoteFolder {
         self.rclone = rclone
         self.memory = memory
     }
+
+    public var service: (any RemoteService)? { self }
+    public var batches: (any BatchFolder)? { self }
+    public var streams: (any StreamingFolder)? { self }
+    public var hashes: (any HashingFolder)? { self }
 
     public func subfolder(_ name: String) -> any RemoteFolder {
         RcloneFolder(root, steps + [name], rclone, memory)

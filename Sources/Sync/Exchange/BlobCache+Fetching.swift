@@ -38,7 +38,7 @@ extension BlobCache {
         to directory: FilePath,
         _ check: () throws -> Void
     ) async throws {
-        if let root = container.root as? any BatchFolder {
+        if let root = container.root.batches {
             let places = blobs.map { container.place(of: $0) }
             return try await root.download(places, to: directory, scratch: self.directory)
         }

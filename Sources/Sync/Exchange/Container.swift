@@ -61,7 +61,7 @@ public struct Container: Sendable {
     ///
     /// - Throws: `RemoteError.missing` if it does not exist.
     func look() async throws -> Listing {
-        if let root = root as? any BatchFolder {
+        if let root = root.batches {
             let ways = Folder.allCases.map { [group.description, $0.rawValue] }
             let files = try await root.list([[]] + ways)
             var listing = listing(ofRoot: files[[]] ?? [])
@@ -125,7 +125,7 @@ public struct Container: Sendable {
         removed: (Int) throws -> Void = { _ in }
     ) async throws {
         if files.isEmpty { return }
-        if let root = root as? any BatchFolder {
+        if let root = root.batches {
             try await root.delete(files.map { place($0.name, in: $0.folder) }, scratch: scratch)
             for index in files.indices { try removed(index) }
             return

@@ -42,7 +42,7 @@ extension Container {
 
     /// Returns whether a file is not on this machine, and can be fetched in a batch.
     func lacks(_ file: RemoteFile, in folder: String?) -> Bool {
-        root is any BatchFolder && file.location == nil && file.size <= Self.readableSize
+        root.batches != nil && file.location == nil && file.size <= Self.readableSize
             && prefetched.path(of: place(file.name, in: folder), size: file.size) == nil
     }
 
@@ -54,7 +54,7 @@ extension Container {
     ///
     /// - Throws: `RemoteError`, `FileError`; some files may have arrived.
     func prefetch(_ files: [Place]) async throws {
-        guard let root = root as? any BatchFolder else { return }
+        guard let root = root.batches else { return }
         var size: Int64 = 0
         var places: [BatchPlace] = []
         for (folder, file) in files where lacks(file, in: folder) {

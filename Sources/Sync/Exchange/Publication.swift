@@ -22,7 +22,7 @@ struct Publication {
     ///
     /// - Throws: `RemoteError`, `FileError`, `SidecarError`.
     func run(_ sent: inout Sent) async throws {
-        if let root = container.root as? any BatchFolder { try await send(through: root, &sent) }
+        if let root = container.root.batches { try await send(through: root, &sent) }
         for file in try sidecar.read({ try $0.unpublished() }) {
             try await send(file)
             try sidecar.write { try $0.setPublished(file, at: now) }

@@ -76,7 +76,7 @@ struct BlobRound {
         in folders: Set<String>,
         _ check: () throws -> Void
     ) async throws -> Set<String> {
-        if let root = container.root as? any BatchFolder {
+        if let root = container.root.batches {
             let ways = folders.sorted().map { [container.group.description, $0] }
             return Set(try await root.list(ways).values.joined().map(\.name))
         }

@@ -115,7 +115,7 @@ extension Profile {
         }
         if let map = sync.map { try refuse("the file of 'sync.map'", Exposure(of: map)) }
         let addresses = [remote, sync.container].compactMap(\.self)
-        if addresses.contains(where: { $0.hasPrefix(RcloneFolder.scheme) }) {
+        if addresses.contains(where: { RemoteAddress($0).isOfRclone }) {
             // rclone's configuration contains commands too.
             let path =
                 ProcessEnvironment.value("RCLONE_CONFIG")

@@ -259,8 +259,8 @@ extension Setting {
     /// Reads the address of a remote folder.
     private static func folder(_ value: WrittenValue) throws -> String {
         let wanted = "a path or 'rclone:REMOTE:PATH'"
-        if case .text(let text) = value.form, text.hasPrefix(RcloneFolder.scheme) {
-            return try value.text(wanted) { $0 == RcloneFolder.scheme ? nil : $0 }
+        if case .text(let text) = value.form, case .rclone = RemoteAddress(text) {
+            return try value.text(wanted) { $0 == RemoteAddress.rclone("").text ? nil : $0 }
         }
         return try value.path(wanted)
     }

@@ -17,7 +17,7 @@ enum ShownValue: Encodable, Equatable {
     }
 
     /// Returns an address without its secrets.
-    static func address(_ address: String) -> ShownValue { .text(RcloneFolder.shown(address)) }
+    static func address(_ address: String) -> ShownValue { .text(RemoteAddress(address).shown) }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()

@@ -98,10 +98,9 @@ struct ScheduledJob {
     /// Everybody may read units, and the arguments of the shell that cron starts.
     func refuseSecrets() throws {
         for (key, name, value) in settings {
-            // rclone's address may contain all of its options, including the password.
             let isSecret =
                 ["ping_url", "password_command"].contains(key)
-                || value.hasPrefix(RcloneFolder.scheme) && value.contains(",")
+                || RemoteAddress(value).mayHaveSecret
             if isSecret { throw ScheduleError.secret(variable: name, key: key) }
         }
     }
@@ -129,7 +128,7 @@ struct ScheduledJob {
         return missing
     }
 
-    var isRemoteOfRclone: Bool { folder?.hasPrefix(RcloneFolder.scheme) == true }
+    var isRemoteOfRclone: Bool { folder.map { RemoteAddress($0).isOfRclone } ?? false }
 
     /// The folder that it writes to; `nil` if only the stores' sidecars know it.
     private var folder: String? { command == .sync ? profile.sync.container : profile.remote }
@@ -170,10 +169,9 @@ struct ScheduledJob {
     }
 
     private static func absolute(_ path: String) -> String {
-        path.hasPrefix(RcloneFolder.scheme)
-            ? path
-            : FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(path))
-                .lexicallyNormalized().string
+        RemoteAddress(path).absolute {
+            FilePath(FileManager.default.currentDirectoryPath).pushing($0).lexicallyNormalized()
+        }.text
     }
 
     /// The path by which the program was started; a link to it stays valid after an update.

@@ -75,7 +75,7 @@ final class MountedFolder: MountedTree {
         }
         self.context = quiet
         self.now = now
-        self.pace = pace ?? (folder.remote is LocalFolder ? Self.nearPace : Self.farPace)
+        self.pace = pace ?? (folder.remote.directory != nil ? Self.nearPace : Self.farPace)
         troubles = MountTroubles(quiet)
         owner = MountedContent.Owner(user: geteuid(), group: getegid(), isRoot: geteuid() == 0)
         try await list()

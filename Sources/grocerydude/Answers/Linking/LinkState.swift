@@ -42,8 +42,6 @@ extension FolderFacts {
 
     /// Returns an address and its account in the form for people.
     func phrase(for address: String) -> String {
-        let isRclone = address.hasPrefix(RcloneFolder.scheme)
-        let place = isRclone ? String(address.dropFirst(RcloneFolder.scheme.count)) : address
-        return place + (account.map { " as \($0)" } ?? "")
+        RemoteAddress(address).place + (account.map { " as \($0)" } ?? "")
     }
 }

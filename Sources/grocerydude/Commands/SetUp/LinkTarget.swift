@@ -21,13 +21,13 @@ struct LinkTarget {
     init(_ text: String, path: String) async throws {
         var isDirectory: ObjCBool = false
         let isThere = FileManager.default.fileExists(atPath: text, isDirectory: &isDirectory)
-        if text.hasPrefix(RcloneFolder.scheme) || isThere {
+        if RemoteAddress(text).isOfRclone || isThere {
             (address, provider) = (text, nil)
         } else if let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") {
             throw CommandError.meansRclone(text)
         } else if !text.contains("/"), let provider = try await Self.provider(text) {
             self.provider = provider
-            address = "\(RcloneFolder.scheme)\(provider.word):\(path)"
+            address = RemoteAddress.rclone("\(provider.word):\(path)").text
         } else {
             (address, provider) = (text, nil)
         }

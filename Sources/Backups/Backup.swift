@@ -20,30 +20,14 @@ public struct Backup: Sendable, Equatable {
     public var file: RemoteFile
     /// Whether its archive is on this machine.
     public var isOnThisMachine: Bool { file.location != nil }
-    /// The reason for a safety backup; `nil` for any other backup.
-    public internal(set) var reason: String?
-    /// Whether data is missing from it, or is not as of one moment, as far as known.
-    public internal(set) var isPartial = false
+    /// The facts that its archive states, as far as known.
+    package var summary = BackupSummary()
     /// The backup's identity; `nil` until its archive has been inspected.
     package var id: BackupID?
     /// The moment it was made; `nil` if unknown.
     public var time: Date?
     /// The source of `time`.
     public var timeSource: TimeSource?
-    /// Whether it has much less data than the backup before it, as far as known; see `Anomaly`.
-    public var isAnomalous = false
-    /// The offset in seconds east of UTC where it was made; `nil` if neither its manifest nor its name has it.
-    package var offset: Int?
-    /// The digest of all its content; `nil` if unknown.
-    package var content: String?
-    /// The mode and owner of the stores directory itself; `nil` if unknown.
-    package var root: ManifestHeader.Root?
-    /// The rules that excluded files from it; `nil` if there were none, or if they are unknown.
-    package var exclusions: String?
-    /// The identity of the backup's origin in its manifest; `nil` if unknown.
-    package internal(set) var origin: String?
-    /// The origin's display name; `nil` if it has none.
-    public internal(set) var originName: String?
     /// The proof of who made it; `nil` if its manifest is unknown.
     package internal(set) var signature: BackupSignature?
     /// The name of the trusted signer.
@@ -54,14 +38,6 @@ public struct Backup: Sendable, Equatable {
     ///
     /// `nil` if it has one, or if signatures are not required.
     public internal(set) var distrust: String?
-    /// The lineage of the backup: the backups that may be built on each other.
-    ///
-    /// `nil` if it has none, or if it is unknown.
-    package internal(set) var lineage: String?
-    /// The backup's number in its lineage.
-    package internal(set) var number: Int?
-    /// The backups that an increment is built on, as far as known; empty for a full backup.
-    public internal(set) var needs: [Need] = []
     /// The name of a needed backup that is neither in the folder nor in its trash, so that this one cannot be restored.
     public internal(set) var missingNeed: String?
     /// Whether it was inspected and has no manifest, so that another program made it.
@@ -132,7 +108,7 @@ public struct Backup: Sendable, Equatable {
     init(_ file: RemoteFile, timeZone: LocalZone) {
         self.file = file
         localTime = BackupName.date(of: file.name, in: timeZone)
-        offset = BackupName.offset(of: file.name)
+        summary.offset = BackupName.offset(of: file.name)
         if let date = BackupName.date(of: file.name) {
             (time, timeSource) = (date, .name)
         } else if let date = file.modified {
@@ -149,23 +125,43 @@ public struct Backup: Sendable, Equatable {
     package mutating func take(_ header: ManifestHeader, _ signature: BackupSignature) {
         id = header.id
         self.signature = signature
-        guard let parts = Timestamp.parts(rfc3339: header.created),
-            let date = Timestamp.date(of: parts)
-        else { return }
-        time = date
-        timeSource = .manifest
-        offset = parts.offset
-        isAnomalous = header.anomalies != nil
-        root = header.root
-        exclusions = header.excluded?.key
-        reason = header.reason
-        origin = header.origin
-        originName = header.originName
-        lineage = header.lineage
-        number = header.number
-        needs = header.needs ?? []
-        isForeign = false
+        if let summary = BackupSummary(header) { take(summary, signature) }
     }
+
+    /// Takes over a summary; one without a time is of another program's archive, which has no signature.
+    mutating func take(_ summary: BackupSummary, _ signature: BackupSignature?) {
+        self.summary = summary
+        self.signature = signature
+        isForeign = summary.time == nil
+        if let date = summary.date { (time, timeSource) = (date, .manifest) }
+    }
+}
+
+extension Backup {
+    /// The reason for a safety backup; `nil` for any other backup.
+    public var reason: String? { summary.reason }
+    /// Whether data is missing from it, or is not as of one moment, as far as known.
+    public var isPartial: Bool { summary.isPartial }
+    /// Whether it has much less data than the backup before it, as far as known; see `Anomaly`.
+    public var isAnomalous: Bool { summary.isAnomalous }
+    /// The offset in seconds east of UTC where it was made; `nil` if neither its manifest nor its name has it.
+    package var offset: Int? { summary.offset }
+    /// The digest of all its content; `nil` if unknown.
+    package var content: String? { summary.content }
+    /// The mode and owner of the stores directory itself; `nil` if unknown.
+    package var root: ManifestHeader.Root? { summary.root }
+    /// The rules that excluded files from it; `nil` if there were none, or if they are unknown.
+    package var exclusions: String? { summary.exclusions }
+    /// The identity of the backup's origin in its manifest; `nil` if unknown.
+    package var origin: String? { summary.origin }
+    /// The origin's display name; `nil` if it has none.
+    public var originName: String? { summary.originName }
+    /// The lineage of the backup: the backups that may be built on each other; `nil` if it has none, or if it is unknown.
+    package var lineage: String? { summary.lineage }
+    /// The backup's number in its lineage.
+    package var number: Int? { summary.number }
+    /// The backups that an increment is built on, as far as known; empty for a full backup.
+    public var needs: [Need] { summary.needs }
 }
 
 extension Backup {
@@ -196,27 +192,5 @@ extension Backup {
             return "'\(displayName)' is \(isNotReady ? "not ready" : "damaged"): \(damage)"
         }
         return damage.map { "'\(displayName)' cannot be restored: \($0)" }
-    }
-}
-
-/// The identity of a backup, which it keeps when it is copied, renamed or moved to another folder.
-///
-/// The identity is a random UUID from the manifest, or the digest of the central directory for another program's
-/// archive. It is the key of notes, pins, checks and the catalog.
-public struct BackupID: RawRepresentable, Codable, CodingKeyRepresentable, Hashable, Sendable {
-    public let rawValue: String
-
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    // A backup that is otherwise unknown has its file name as identity.
-    public static func == (left: BackupID, right: BackupID) -> Bool {
-        left.rawValue.exact == right.rawValue.exact
-    }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue.exact) }
-
-    /// Returns an identity that no other backup has.
-    package static func random() -> BackupID {
-        BackupID(rawValue: UUID().uuidString.lowercased())
     }
 }

@@ -26,7 +26,7 @@ public struct Origin: Sendable, Equatable {
         id != nil && !isOrigin(id, name)
     }
 
-    func isOrigin(_ facts: BackupCatalog.Facts) -> Bool { isOrigin(facts.origin, facts.originName) }
+    func isOrigin(_ summary: BackupSummary) -> Bool { isOrigin(summary.origin, summary.originName) }
 
     /// Returns whether a manifest names this origin.
     package func isOrigin(_ id: String?, _ name: String?) -> Bool {

@@ -51,6 +51,8 @@ package enum Timestamp {
             (1...9999).contains(parts.year)
         else { return nil }
         let days = daysSinceEpoch(parts.year, parts.month, parts.day)
+        // February has no 30th, which would be a day of March.
+        guard civil(days).2 == parts.day else { return nil }
         let seconds =
             days * 86_400 + parts.hour * 3600 + parts.minute * 60 + parts.second - parts.offset
         return Date(timeIntervalSince1970: Double(seconds) + Double(parts.millisecond) / 1000)

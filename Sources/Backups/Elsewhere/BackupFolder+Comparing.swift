@@ -24,7 +24,7 @@ extension BackupFolder {
     /// - Returns: a comparison for each backup, in the same order.
     /// - Throws: `RemoteError`.
     package func compare(_ backups: [Backup]) async throws -> [BackupComparison] {
-        guard let remote = remote as? any HashingFolder else {
+        guard let remote = remote.hashes else {
             return backups.map { _ in
                 BackupComparison(basis: .nothing("its folder is on this machine: read its data"))
             }

@@ -109,7 +109,7 @@ extension BackupFolder {
     ///
     /// A remote listing may not show them yet; a local folder always does.
     var givenNames: Set<ExactString> {
-        remote is LocalFolder ? [] : Set(memory.catalog.deeds(in: address).names.map(\.exact))
+        remote.directory != nil ? [] : Set(memory.catalog.deeds(in: address).names.map(\.exact))
     }
 
     /// Returns whether a backup really exists, by reading one byte of it.

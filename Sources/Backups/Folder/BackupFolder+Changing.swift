@@ -103,7 +103,7 @@ extension BackupFolder {
             var backup = Backup(RemoteFile(name: name, size: new.size), timeZone: timeZone)
             backup.take(new.header, new.signature)
             keys.judge(&backup)
-            backup.content = new.content
+            backup.summary.content = new.content
             var notSynced = try await annotate(&backup, as: new, at: date, warn)
             do {
                 backup.file = try await bring(new, as: name)
@@ -134,7 +134,7 @@ extension BackupFolder {
         at date: Date,
         _ warn: (any Error) -> Void
     ) async throws -> RemoteError? {
-        backup.isPartial = new.isPartial
+        backup.summary.isPartial = new.isPartial
         guard !new.tags.isEmpty || new.note != nil || backup.isSafety || new.isPartial else {
             return nil
         }
@@ -161,7 +161,7 @@ extension BackupFolder {
         switch new.archive {
         case .file(let path): return try await remote.upload(path, as: name)
         case .stream(let stream, let hash):
-            guard let remote = remote as? any StreamingFolder else {
+            guard let remote = remote.streams else {
                 preconditionFailure("a stream comes from its folder")
             }
             try await remote.publish(stream, of: new.size, as: name)

@@ -55,7 +55,7 @@ extension BackupFolder {
         backup.take(header, archived.signature)
         keys.judge(&backup)
         do {
-            backup.content = try archived.trailer()?.content
+            backup.summary.content = try archived.trailer()?.content
         } catch  where damaged {}
         return backup
     }

@@ -24,6 +24,8 @@ public struct BackupFolder: Sendable {
         public var annotationsError: (any Error)?
         /// The error if the results of checks are unknown.
         public var logError: (any Error)?
+        /// The error if the trusted keys are unknown, so that no backup counts.
+        public var signersError: (any Error)?
     }
 
     public let remote: any RemoteFolder
@@ -167,6 +169,11 @@ public struct BackupFolder: Sendable {
             }
         }
         listing.backups = try await memory.backups(files, in: address, timeZone: timeZone)
+        do {
+            try keys.signers?.check()
+        } catch {
+            listing.signersError = error
+        }
         do {
             try addChecks(to: &listing.backups)
         } catch let error as CancellationError {

@@ -161,7 +161,7 @@ struct Assembly {
         try check(end, of: full)
         for layer in left.sorted(by: { $0.key < $1.key }) { try take(item(layer.value, over: nil)) }
         guard tally.state.description == trailer.state else {
-            throw backup.bad("put together with what it is built on, it is not what was saved")
+            throw backup.bad("checksum mismatch after applying the increment to its base")
         }
         return trailer
     }

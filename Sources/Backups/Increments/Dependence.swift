@@ -209,27 +209,3 @@ extension [Backup] {
         return filter { !$0.isIncrement || wholes[.init($0)]?.whole(inPlaceOf: $0) == nil }
     }
 }
-
-/// A backup that an increment is built on; see `Documentation/ArchiveFormat.md`, 11.
-public struct Need: Codable, Sendable, Equatable {
-    /// The file's name when the increment was made.
-    public var name: String
-    /// The size of the archive in bytes.
-    public var size: Int64
-    /// The creation time as in its manifest: RFC 3339 with an offset.
-    public var created: String
-    /// The backup's number in its lineage.
-    public var number: Int
-    /// The digest of its state.
-    ///
-    /// Backups of the lineage with the same digest hold the same.
-    public var state: String
-
-    package init(name: String, size: Int64, created: String, number: Int, state: String) {
-        self.name = name
-        self.size = size
-        self.created = created
-        self.number = number
-        self.state = state
-    }
-}

@@ -37,13 +37,15 @@ public struct Anomaly: Codable, Sendable, Equatable, CustomStringConvertible {
 
     public var description: String {
         let name = path.map { "'\($0)'" } ?? "all stores together"
-        let had = before.map { " (it had \($0) rows)" } ?? ""
+        let had = before.map { " (it had \(Self.rows($0)))" } ?? ""
         return switch kind {
         case .missing: "\(name) is gone, or is no database any more\(had)"
         case .unreadable: "\(name) cannot be read any more\(had)"
         case .leftOut: "\(name) is left out now\(had)"
-        case .empty, .fewerRows: "\(name) had \(before ?? 0) rows and now \(now ?? 0)"
+        case .empty, .fewerRows: "\(name) had \(Self.rows(before ?? 0)) and now \(now ?? 0)"
         default: "\(name) has less than before\(had)"
         }
     }
+
+    private static func rows(_ count: Int64) -> String { "\(count) \(count == 1 ? "row" : "rows")" }
 }

@@ -23,23 +23,27 @@ extension BackupKeys {
             backup.signer = try signers.name(of: signature)
             backup.distrust = backup.signer == nil ? signature.distrust : nil
         } catch {
-            backup.distrust = "the trusted keys cannot be read"
+            backup.distrust = Self.unreadable
         }
     }
 
     /// Returns the reason why an opened archive, or one that it is built on, does not count.
     ///
     /// Returns `nil` if all have trusted signatures.
-    ///
-    /// - Throws: what reading the trusted keys throws.
-    fileprivate func distrust(of archived: ArchivedBackup) throws -> String? {
+    fileprivate func distrust(of archived: ArchivedBackup) -> String? {
         guard let signers else { return nil }
-        for part in [archived] + archived.needs {
-            if part.header == nil { return "another program made it" }
-            if try signers.name(of: part.signature) == nil { return part.signature.distrust }
+        do {
+            for part in [archived] + archived.needs {
+                if part.header == nil { return "another program made it" }
+                if try signers.name(of: part.signature) == nil { return part.signature.distrust }
+            }
+            return nil
+        } catch {
+            return Self.unreadable
         }
-        return nil
     }
+
+    private static let unreadable = "the trusted keys cannot be read"
 }
 
 extension BackupFolder {
@@ -56,7 +60,7 @@ extension BackupFolder {
     ///
     /// - Throws: `ArchivedBackupError.distrusted` if the backup was listed as trusted: the file may have been replaced.
     package func refuseDistrusted(_ archived: ArchivedBackup, openedAs backup: Backup) throws {
-        let distrust = try keys.distrust(of: archived)
+        let distrust = keys.distrust(of: archived)
         if backup.distrust == nil, let distrust {
             throw ArchivedBackupError.distrusted(archived.name, reason: distrust)
         }

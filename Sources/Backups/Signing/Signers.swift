@@ -93,6 +93,16 @@ public final class Signers: Sendable {
         }
     }
 
+    /// Checks that all trusted keys can be read.
+    ///
+    /// - Throws: `AgeError.badSigner`; what reading the keys throws.
+    package func check() throws {
+        try known.withLock { known in
+            _ = try Self.own(&known, source)
+            _ = try Self.allowed(&known, source)
+        }
+    }
+
     private static func own(_ known: inout Known, _ source: Source) throws -> [SSHPublicKey] {
         let own = known.ownKeys ?? Result { try source.ownKeys() }
         known.ownKeys = own

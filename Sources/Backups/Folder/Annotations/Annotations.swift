@@ -190,8 +190,8 @@ package struct Annotations {
             backups[index].tags = annotation.tags
             backups[index].note = annotation.note
             backups[index].isPinned = annotation.isPinned
-            backups[index].reason = backup.reason ?? annotation.reason
-            backups[index].isPartial = backup.isPartial || annotation.isPartial ?? false
+            backups[index].summary.reason = backup.reason ?? annotation.reason
+            backups[index].summary.isPartial = backup.isPartial || annotation.isPartial ?? false
             backups[index].notedDamage = annotation.damage(of: backup, isCopy)?.reason
         }
     }
@@ -217,7 +217,7 @@ package struct Annotations {
         at date: Date,
         _ body: (inout Annotation) -> Void
     ) -> Bool {
-        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        let now = date.milliseconds
         let oldKeys = keys(of: backup)
         let old = annotation(of: backup)
         var annotation = old ?? Annotation(name: backup.name, changed: now)
@@ -277,7 +277,7 @@ package struct Annotations {
             annotation.damage = (annotation.damage ?? [:]).merging([backup.name: damage]) { $1 }
         }
         guard annotation != old else { return }
-        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        let now = date.milliseconds
         annotation.name = backup.name
         annotation.changed = max(now, (old?.changed ?? 0).addingSaturated(1))
         for key in oldKeys { content.backups[key] = nil }

@@ -4,64 +4,24 @@ internal import Remotes
 
 // The content of the cache file.
 extension BackupCatalog {
-    /// The facts about one backup, independent of its archive's place.
-    struct Facts: Codable {
-        /// The time in milliseconds since 1970-01-01 UTC; `nil` for an archive without a manifest.
-        var time: Int64?
-        /// The offset in seconds east of UTC where it was made.
-        var offset: Int?
-        /// Whether it is anomalous; `nil` if not.
-        var isAnomalous: Bool?
-        /// The reason for a safety backup.
-        var reason: String?
-        /// Whether it is incomplete; `nil` if not, or if unknown.
-        var isPartial: Bool?
-        /// The digest of all content, from the trailer.
-        var content: String?
-        var root: ManifestHeader.Root?
-        /// See `Excluded.key`.
-        var exclusions: String?
-        /// The origin; `nil` if the manifest does not have it, or if an older version of this program read it.
-        var origin: String?
-        var originName: String?
-        var lineage: String?
-        var number: Int?
-        var needs: [Need]?
-
-        enum CodingKeys: CodingKey {
-            case time, offset, isAnomalous, reason, isPartial, content, root, exclusions, origin
-            case originName, lineage, number, needs
-        }
-
-        /// Whether a manifest can hold these numbers.
-        var isPossible: Bool {
-            time.map(Timestamp.range.contains) ?? true
-                && offset.map(Timestamp.offsets.contains) ?? true
-        }
-    }
-
     /// The state of a file when it was inspected, and the backup that it held.
-    struct Sighting: Codable {
+    struct Sighting {
         var id: BackupID
         var size: Int64
         /// The inode of a local file, and its modification time in nanoseconds since 1970-01-01 UTC.
         var state: String?
         /// The hash that the file had when it was uploaded.
         var hash: RemoteHash?
-        /// Whether this program took the file away, although a late listing may still show it; `nil` if not.
-        var isTaken: Bool?
+        /// Whether this program took the file away, although a late listing may still show it.
+        var isTaken = false
         /// The keys of its signature; empty if it has no valid one.
         var keys: String?
 
-        enum CodingKeys: CodingKey {
-            case id, size, state, hash, isTaken, keys
-        }
-
-        /// The key of the facts about the backup.
+        /// The key of the backup's summary.
         ///
-        /// It includes the signing keys, so that an unsigned backup with a copied identity does not get the facts of
+        /// It includes the signing keys, so that an unsigned backup with a copied identity does not get the summary of
         /// the signed one.
-        var facts: BackupID { keys.map { BackupID(rawValue: "\(id.rawValue) \($0)") } ?? id }
+        var summary: BackupID { keys.map { BackupID(rawValue: "\(id.rawValue) \($0)") } ?? id }
 
         /// The proof of who made the backup.
         var signature: BackupSignature {
@@ -99,7 +59,7 @@ extension BackupCatalog {
     struct Content: Codable {
         /// The sightings, by the address of a folder and the name of a file in it.
         var files: [ExactString: [ExactString: Sighting]] = [:]
-        var backups: [BackupID: Facts] = [:]
+        var backups: [BackupID: BackupSummary] = [:]
         /// The expected rows, by the address of a folder with the origin.
         var expected: [ExactString: Expectation] = [:]
         /// The newest backup of each origin with a trusted signature, by the same keys as `expected`.
@@ -114,5 +74,32 @@ extension BackupCatalog {
         var annotations: [BackupID: Annotation]?
         /// The recent changes of this machine, which a listing may not show yet, by the address of a folder.
         var deeds: [ExactString: Deeds]?
+    }
+}
+
+extension BackupCatalog.Sighting: Codable {
+    init(from decoder: any Decoder) throws {
+        var line = try CatalogLine(from: decoder)
+        guard let id = try line.text(), let size: Int64 = try line.number() else {
+            throw line.damaged
+        }
+        self.id = BackupID(rawValue: id)
+        self.size = size
+        state = try line.text()
+        hash = try line.value()
+        isTaken = try line.flag()
+        keys = try line.text()
+        try line.end()
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var line = CatalogLine()
+        line.add(id.rawValue)
+        line.add(size)
+        line.add(state)
+        try line.add(value: hash)
+        line.add(isTaken)
+        line.add(keys)
+        try line.encode(to: encoder)
     }
 }

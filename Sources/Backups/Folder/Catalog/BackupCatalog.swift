@@ -54,7 +54,7 @@ public final class BackupCatalog: Sendable {
     public init(_ path: FilePath, at now: Date? = nil, keys: BackupKeys = .none) {
         self.path = path
         self.keys = keys
-        self.now = now.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
+        self.now = now?.milliseconds
     }
 
     /// Whether no key is trusted here and this machine has none of its own, so that it trusts no backup more than
@@ -104,29 +104,11 @@ public final class BackupCatalog: Sendable {
         let (file, content) = (backup.file, known)
         guard let sighting = content.files[address.exact]?[file.name.exact],
             sighting.size == file.size,
-            let facts = content.backups[sighting.facts], facts.isPossible,
+            let summary = content.backups[sighting.summary], summary.isPossible,
             file.location == nil || sighting.state == Sighting(file, sighting.id, nil)?.state
         else { return false }
         backup.id = sighting.id
-        backup.content = facts.content
-        backup.root = facts.root
-        backup.exclusions = facts.exclusions
-        guard let time = facts.time else {
-            backup.isForeign = true
-            return true
-        }
-        backup.time = Date(timeIntervalSince1970: Double(time) / 1000)
-        backup.timeSource = .manifest
-        backup.offset = facts.offset
-        backup.isAnomalous = facts.isAnomalous ?? false
-        backup.reason = facts.reason
-        backup.isPartial = facts.isPartial ?? false
-        backup.origin = facts.origin
-        backup.originName = facts.originName
-        backup.signature = sighting.signature
-        backup.lineage = facts.lineage
-        backup.number = facts.number
-        backup.needs = facts.needs ?? []
+        backup.take(summary, summary.time == nil ? nil : sighting.signature)
         return true
     }
 
@@ -140,32 +122,17 @@ public final class BackupCatalog: Sendable {
             let content = try? archived.trailer()?.content
         else { return nil }
         var known = backup
-        known.content = content
+        known.summary.content = content
         remember(known, in: address)
         return content
     }
 
     /// Remembers a backup that was inspected.
     func remember(_ backup: Backup, in address: String) {
-        let time = backup.timeSource == .manifest ? backup.time : nil
-        guard time != nil || backup.isForeign,
+        guard backup.timeSource == .manifest || backup.isForeign,
             let sighting = Sighting(backup.file, backup.id, backup.signature)
         else { return }
-        let facts = Facts(
-            time: time.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) },
-            offset: backup.offset,
-            isAnomalous: backup.isAnomalous ? true : nil,
-            reason: backup.reason,
-            isPartial: backup.isPartial ? true : nil,
-            content: backup.content,
-            root: backup.root,
-            exclusions: backup.exclusions,
-            origin: backup.origin,
-            originName: backup.originName,
-            lineage: backup.lineage,
-            number: backup.number,
-            needs: backup.needs.isEmpty ? nil : backup.needs
-        )
+        let summary = backup.summary
         change {
             var sighting = sighting
             if let known = $0.files[address.exact]?[backup.name.exact], known.id == sighting.id,
@@ -176,7 +143,7 @@ public final class BackupCatalog: Sendable {
                 sighting.isTaken = known.isTaken
             }
             $0.files[address.exact, default: [:]][backup.name.exact] = sighting
-            $0.backups[sighting.facts] = facts
+            $0.backups[sighting.summary] = summary
         }
     }
 
@@ -311,7 +278,7 @@ public final class BackupCatalog: Sendable {
             content.expected = content.expected.filter { place, _ in
                 place != address.exact && !place.hasPrefix(own)
             }
-            let seen = Set(content.files.values.flatMap { $0.values.map(\.facts) })
+            let seen = Set(content.files.values.flatMap { $0.values.map(\.summary) })
             content.backups = content.backups.filter { seen.contains($0.key) }
         }
     }
@@ -323,11 +290,11 @@ public final class BackupCatalog: Sendable {
     /// - Parameters:
     ///   - names: the names of the existing files.
     ///   - address: the folder's address.
-    ///   - isMissed: returns whether a backup with these facts counts as vanished.
+    ///   - isMissed: returns whether a backup with this summary counts as vanished.
     func keepOnly(
         _ names: Set<ExactString>,
         in address: String,
-        missing isMissed: (Facts) -> Bool = { _ in true }
+        missing isMissed: (BackupSummary) -> Bool = { _ in true }
     ) {
         let now = now
         state.withLock { state in
@@ -336,8 +303,8 @@ public final class BackupCatalog: Sendable {
             let gone = files.filter { !names.contains($0.key) }
             let kept = Set(files.filter { names.contains($0.key) }.values.map(\.id))
             let lost = gone.filter { _, sighting in
-                !kept.contains(sighting.id) && sighting.isTaken != true
-                    && state.content.backups[sighting.facts].map(isMissed) ?? false
+                !kept.contains(sighting.id) && !sighting.isTaken
+                    && state.content.backups[sighting.summary].map(isMissed) ?? false
             }.map(\.key)
             if !lost.isEmpty { state.losers.insert(address.exact) }
             let back = (state.content.vanished?[address.exact] ?? [:]).keys.filter(names.contains)
@@ -346,7 +313,7 @@ public final class BackupCatalog: Sendable {
             guard !gone.isEmpty || !back.isEmpty || isDue else { return }
             state.change { content in
                 for name in gone.keys { content.files[address.exact]?[name] = nil }
-                let seen = Set(content.files.values.flatMap { $0.values.map(\.facts) })
+                let seen = Set(content.files.values.flatMap { $0.values.map(\.summary) })
                 content.backups = content.backups.filter { seen.contains($0.key) }
                 guard let now else { return }
                 var vanished = content.vanished?[address.exact] ?? [:]
@@ -365,7 +332,7 @@ public final class BackupCatalog: Sendable {
     /// vanished.
     func remember(_ name: String, isTaken: Bool, in address: String) {
         change {
-            $0.files[address.exact]?[name.exact]?.isTaken = isTaken ? true : nil
+            $0.files[address.exact]?[name.exact]?.isTaken = isTaken
             $0.vanished?[address.exact]?[name.exact] = nil
             guard isTaken else { return }
             // The folder did not fall behind: this program removed its newest backup.
@@ -383,7 +350,7 @@ public final class BackupCatalog: Sendable {
     /// - Returns: the name of the newer one; `nil` if there is none.
     func newer(than newest: Backup?, in place: String) -> String? {
         let known = known.newest?[place.exact]
-        let time = newest?.time.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
+        let time = newest?.time?.milliseconds
         if let known, known.time > time ?? .min { return known.name }
         guard let newest, let time else { return nil }
         let now = Newest(time: time, name: newest.name)
@@ -400,9 +367,7 @@ public final class BackupCatalog: Sendable {
 
     /// Returns the backups that vanished without this program's doing, with the times when they were last listed.
     func vanished(from address: String) -> [ExactString: Date] {
-        (known.vanished?[address.exact] ?? [:]).mapValues {
-            Date(timeIntervalSince1970: Double($0) / 1000)
-        }
+        (known.vanished?[address.exact] ?? [:]).mapValues(Date.init(milliseconds:))
     }
 
     /// Writes all new facts to the cache file, if there are any.

@@ -129,7 +129,11 @@ public struct ShowStatus: Sendable {
         let backups: [Backup]
         do {
             // An unreadable log was already reported above.
-            backups = try await folder.list().backups
+            let listing = try await folder.list()
+            backups = listing.backups
+            if let error = listing.signersError {
+                status.warnings.append("the trusted keys cannot be read: \(explain(error))")
+            }
         } catch {
             status.remoteError = error
             return

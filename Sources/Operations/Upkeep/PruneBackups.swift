@@ -86,7 +86,7 @@ public struct PruneBackups: Sendable {
     ///
     /// - Returns: the plan.
     /// - Throws: `OperationError.keepsNothing` if the policy is empty, or would keep nothing; `.badAnnotations` if pins
-    ///   are unknown; `HistoryError` if damage is unknown; `RemoteError`.
+    ///   are unknown; `HistoryError` if damage is unknown; `RemoteError`; what reading the trusted keys throws.
     public func plan() async throws -> Plan {
         guard !options.policy.isEmpty || options.mayRemoveAll else {
             if options.mayEmptyTrashAlone {
@@ -97,7 +97,7 @@ public struct PruneBackups: Sendable {
             throw OperationError.keepsNothing("no policy says what to keep")
         }
         let list = try await folder.list()
-        if let error = list.annotationsError ?? list.logError { throw error }
+        if let error = list.annotationsError ?? list.logError ?? list.signersError { throw error }
         if let warning = await folder.lossWarning(beside: list.backups) { context.warn(warning) }
         var plan = Plan()
         for group in groups(of: list.backups) {

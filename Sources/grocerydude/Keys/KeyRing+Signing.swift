@@ -66,15 +66,11 @@ extension KeyRing {
         return key
     }
 
-    /// Reads the key that signs backups; `nil` if none is named, and no readable one exists yet.
+    /// Reads the key that signs backups; `nil` if none is named, and none exists yet.
     func presentSigningKey() throws -> SigningKey? {
         guard let text = settings.signingKey else {
-            do {
-                guard try FileInfo.ifPresent(Self.signingKeyPath) != nil else { return nil }
-                return try Self.read(Self.signingKeyPath)
-            } catch FileError.failed {
-                return nil
-            }
+            guard try FileInfo.ifPresent(Self.signingKeyPath) != nil else { return nil }
+            return try Self.read(Self.signingKeyPath)
         }
         guard KeySettings.isLiteral(text), let key = SSHPublicKey(line: text) else {
             return try Self.read(FilePath(text))

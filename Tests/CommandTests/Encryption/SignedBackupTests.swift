@@ -274,6 +274,28 @@ struct SignedBackupTests {
         #expect(unsigned.errors.contains("the backup is not signed"), "\(unsigned.errors)")
     }
 
+    @Test("are not pruned while the trusted keys cannot be read, and every command says so")
+    func unreadableKeys() throws {
+        for _ in 0..<2 { #expect(try run("backup").status == 0) }
+        let key = program.sandbox.path(".local/state/grocerydude/signing_key")
+        try #require(try FileInfo.ifPresent(key) != nil)
+        let fileSystem = LocalFileSystem()
+        try fileSystem.remove(key)
+        try fileSystem.createDirectory(key)
+        #expect(chmod(key.string, 0o700) == 0)
+        let pruned = try run("prune", "--keep-last", "1")
+        #expect(pruned.status == 1, "\(pruned.errors)")
+        #expect(pruned.errors.contains("signing_key"), "\(pruned.errors)")
+        for command in ["list", "status"] {
+            let outcome = try run(command)
+            #expect(outcome.errors.contains("the trusted keys cannot be read: "), "\(command)")
+        }
+        let unsigned = try run("backup")
+        #expect(unsigned.status == 0, "\(unsigned.errors)")
+        #expect(unsigned.errors.contains("the backup is not signed"), "\(unsigned.errors)")
+        #expect(try rows().count == 3)
+    }
+
     @Test("need a signing key that nobody else can read")
     func exposedKey() throws {
         try program.configure("signing_key: \(program.sandbox.path("other"))\n")

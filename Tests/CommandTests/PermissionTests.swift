@@ -96,6 +96,15 @@ struct PermissionTests {
             #expect(lines.count == 1, "\(backup.errors)")
         }
         #expect(try run("show", "latest").text.contains("Grocery-Dude.sqlite"))
+        // Nothing is said of the rows that cannot be read, and the rest is compared and searched.
+        let difference = try run("diff")
+        #expect(difference.status == 3, "\(difference.errors)")
+        #expect(!difference.text.contains("other.sqlite") && !difference.text.contains("closed"))
+        for name in ["secret", "closed", "other.sqlite"] {
+            #expect(difference.errors.contains("\(name)'"), "\(difference.errors)")
+        }
+        let found = try run("find", "Milk")
+        #expect(found.status == 3 && !found.text.contains("gone"), "\(found.text)\(found.errors)")
         // It would be gone for good.
         let before = try sandbox.contents(of: "Parent").paths
         let restore = try run("restore", "latest", "--yes")

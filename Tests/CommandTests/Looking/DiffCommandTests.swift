@@ -350,4 +350,21 @@ struct DiffCommandTests {
         let outcome = try program.expect("restore", "latest", "--yes", "--rows", "item", status: 24)
         #expect(outcome.errors.contains("locked"))
     }
+
+    @Test("of a store that an application locks are not known, and all others are")
+    func locked() throws {
+        try StoreApplication(on: program.sandbox.path("Stores/other.sqlite"), "CREATE TABLE t (x)")
+            .end()
+        try program.expect("backup", "--quiet")
+        try sql("DELETE FROM item WHERE id = 3")
+        let application = try StoreApplication(
+            on: program.sandbox.path("Stores/other.sqlite"),
+            "INSERT INTO t VALUES (1)",
+            "BEGIN EXCLUSIVE"
+        )
+        defer { application.kill() }
+        let outcome = try program.expect("diff", status: 3)
+        #expect(outcome.text.contains("Shop.sqlite"), "\(outcome.text)")
+        #expect(outcome.errors.contains("close its application"), "\(outcome.errors)")
+    }
 }

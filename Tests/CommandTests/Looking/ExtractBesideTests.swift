@@ -158,4 +158,19 @@ struct ExtractBesideTests {
             #expect(try modes(of: directory) == saved, "\(command)")
         }
     }
+
+    @Test("name a command that a shell takes for what it is, whatever the directory is called")
+    func quoted() throws {
+        let odd = "q'u$(touch pwned)x"
+        try program.expect("backup")
+        try sandbox.write(Self.wal, to: "\(odd)/app.db-wal")
+        let refused = try program.expect("extract", "latest", "app.db", "--to", odd, status: 1)
+        let command = try #require(
+            refused.errors.firstMatch(of: /move it away: (mv .*); or name/)?.1
+        )
+        try Tool.check("sh", ["-c", String(command)], environment: [:])
+        #expect(!FileManager.default.fileExists(atPath: "pwned") && !sandbox.exists("pwned"))
+        #expect(sandbox.exists("\(odd)/app.db-wal.old"))
+        #expect(!sandbox.exists("\(odd)/app.db-wal"))
+    }
 }

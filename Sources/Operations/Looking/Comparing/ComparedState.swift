@@ -31,6 +31,8 @@ final class ComparedState {
     }
 
     private(set) var items: [RelativePath: Item]
+    /// The files and directories that could not be read, with the errors.
+    let failures: [RelativePath: any Error]
     /// The exclusions of the backup.
     let exclusions: Exclusions
     /// Whether a manifest, or the file system, provides the exact attributes.
@@ -49,6 +51,7 @@ final class ComparedState {
         let archived = opened.plan
         source = .archived(opened)
         sidecars = [:]
+        failures = [:]
         isDescribed = archived.isDescribed
         exclusions = try archived.exclusions()
         var found = try archived.items()
@@ -92,7 +95,8 @@ final class ComparedState {
         let stores = Dictionary(survey.stores.map { ($0.path, $0) }) { first, _ in first }
         var items: [RelativePath: Item] = [:]
         var sidecars: [RelativePath: Item] = [:]
-        try Directory.open(directory.path).walk(failed: { throw $1 }) { file in
+        var failures = Dictionary(survey.failures.map { ($0.path, $0.error) }) { $1 }
+        try Directory.open(directory.path).walk(failed: { failures[$0] = $1 }) { file in
             if file.path.parent == nil, directory.leavesOut(file.name, file.info) { return .skip }
             if leavingOut.leavesOut(file) { return .skip }
             // No backup contains the index of a log.
@@ -112,9 +116,15 @@ final class ComparedState {
         }
         self.items = items
         self.sidecars = sidecars
+        self.failures = failures
         self.exclusions = exclusions
         isDescribed = true
         source = .live(directory, stores)
+    }
+
+    /// Whether it is not known what the state has at a path, because that, or a directory above it, could not be read.
+    func lacks(_ path: RelativePath) -> Bool {
+        !failures.isEmpty && sequence(first: path, next: \.parent).contains { failures[$0] != nil }
     }
 
     var isLive: Bool { if case .live = source { true } else { false } }
@@ -181,7 +191,7 @@ final class ComparedState {
     ///
     /// Opens all live stores at once, as of one moment. If one of them cannot be read, `store` throws its error later.
     ///
-    /// - Throws: `StoreError.busy`, `ArchiveError`, `ArchivedBackupError`.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`.
     func prepare(_ paths: [RelativePath], _ context: OperationContext) throws {
         let paths = paths.filter { items[$0]?.isStore == true }
         guard !paths.isEmpty else { return }
@@ -192,7 +202,8 @@ final class ComparedState {
         let cut = try StoresCut(
             of: paths.compactMap { stores[$0] },
             scratchParent: context.scratch,
-            busyTimeout: Self.busyTimeout
+            busyTimeout: Self.busyTimeout,
+            leavingOutBusy: true
         )
         for failure in cut.failures { opened[failure.store.path] = .failure(failure.error) }
         for member in cut.members {

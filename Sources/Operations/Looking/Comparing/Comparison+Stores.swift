@@ -24,7 +24,7 @@ extension Comparison {
         do {
             if try compare(pair, at: path, tell) { outcome.differs = true }
         } catch  where error.isOfOneStore {
-            try noteUnread(path, in: culprit(of: error), error, &outcome, tell)
+            try noteUnread(path, in: culprit(of: error, pair), error, &outcome, tell)
             try compareFile(at: path, &outcome, tell)
         }
     }
@@ -34,9 +34,9 @@ extension Comparison {
     /// - Throws: see `CompareStates.run`.
     func tellStatements(
         _ paths: [RelativePath],
+        _ outcome: inout CompareStates.Outcome,
         _ tell: (Difference) throws -> Void
     ) throws -> CompareStates.Outcome {
-        var outcome = CompareStates.Outcome()
         var scripts: [(path: RelativePath, script: ChangeScript)] = []
         for path in paths {
             guard let pair = try pair(at: path, &outcome, tell) else { continue }
@@ -44,7 +44,7 @@ extension Comparison {
                 let script = try ChangeScript(diff(pair, at: path))
                 if try !script.isEmpty { scripts.append((path, script)) }
             } catch  where error.isOfOneStore {
-                try noteUnread(path, in: culprit(of: error), error, &outcome, tell)
+                try noteUnread(path, in: culprit(of: error, pair), error, &outcome, tell)
             }
         }
         guard scripts.count <= 1 else {
@@ -120,8 +120,13 @@ extension Comparison {
         try old.hasSameContent(path, as: new, readsAnyway: true, context)
     }
 
-    /// Returns the state whose rows could not be read: only a backup's bytes are verified.
-    private func culprit(of error: any Error) -> ComparedState {
+    /// Returns the state whose rows could not be read: the one whose schema cannot be read, or else by the error, since
+    /// only a backup's bytes are verified.
+    private func culprit(of error: any Error, _ pair: Pair) -> ComparedState {
+        for (state, store) in [(old, pair.old), (new, pair.new)] {
+            guard let store, (try? store.reading { try store.schema() }) == nil else { continue }
+            return state
+        }
         if case StoreError.damaged = error { return old.isLive ? old : new }
         return old.isLive ? new : old
     }
@@ -178,7 +183,7 @@ extension Error {
     /// Whether the error concerns only one store, so that others can still be read.
     fileprivate var isOfOneStore: Bool {
         switch self as any Error {
-        case StoreError.busy, StoreError.busyWriting, StoreError.noSpace: false
+        case StoreError.noSpace: false
         case is StoreError: true
         default: tellsDamage
         }

@@ -37,16 +37,31 @@ struct Comparison {
     ///
     /// - Throws: see `CompareStates.run`.
     func run(_ tell: (Difference) throws -> Void) throws -> CompareStates.Outcome {
-        let paths = try wanted(Set(old.items.keys).union(new.items.keys).sorted())
+        let known = Set(old.items.keys).union(new.items.keys).filter { path in
+            [old, new].allSatisfy { !$0.lacks(path) }
+        }
+        let paths = try wanted(known.sorted())
         let chosen = try chosenStores(paths)
         let unequal = chosen.filter { path in
-            isStoreInBoth(path) ? !old.hasSameStore(path, as: new) : true
+            isStoreInBoth(path) ? !isEqual(path) : true
         }
         for state in [old, new] { try state.prepare(unequal, context) }
-        if options.tellsStatements { return try tellStatements(unequal, tell) }
+        var outcome = CompareStates.Outcome()
+        for state in [old, new] {
+            for (path, error) in state.failures.sorted(by: { $0.key < $1.key }) {
+                let unread = UnreadStore(
+                    path: path.description,
+                    isLive: state.isLive,
+                    place: state.place,
+                    error: error
+                )
+                outcome.unread.append(unread)
+                try tell(.unread(unread))
+            }
+        }
+        if options.tellsStatements { return try tellStatements(unequal, &outcome, tell) }
         let stores = Set(unequal)
         let isWhole = options.store == nil && options.table == nil
-        var outcome = CompareStates.Outcome()
         for path in paths {
             try context.checkCancellation()
             if stores.contains(path) {
@@ -88,6 +103,16 @@ struct Comparison {
 
     private func isStoreInBoth(_ path: RelativePath) -> Bool {
         old.items[path]?.isStore == true && new.items[path]?.isStore == true
+    }
+
+    /// Returns whether both states have the same pages of a store.
+    ///
+    /// A live store is read as a file, which takes a fraction of the time of its rows: after a restore all are equal. No
+    /// connection to it is open yet.
+    private func isEqual(_ path: RelativePath) -> Bool {
+        if old.hasSameStore(path, as: new) { return true }
+        guard old.isLive || new.isLive else { return false }
+        return (try? old.hasSameContent(path, as: new, readsAnyway: true, context)) ?? false
     }
 
     func compareFile(

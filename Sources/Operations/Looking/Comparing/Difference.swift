@@ -63,11 +63,17 @@ public struct UnreadStore: Sendable {
 
     /// The warning for the user, with advice.
     public var warning: String {
-        "in \(place): \(explain(error)); it is compared as a file; \(hint)"
+        error is FileError
+            ? "in \(place): \(explain(error)); it is not compared"
+            : "in \(place): \(explain(error)); it is compared as a file; \(hint)"
     }
 
     private var hint: String {
-        guard isDamaged else { return "close its application, and try again" }
+        switch error {
+        case StoreError.busy, StoreError.busyWriting: return "close its application, and try again"
+        case _ where !isDamaged: return "run 'grocerydude check' to see more"
+        default: break
+        }
         return isLive
             ? "put it back with 'grocerydude restore NAME --only \(Advice.part(path))', or repair it: https://www.sqlite.org/recovery.html"
             : Advice.olderBackup

@@ -29,6 +29,8 @@ final class HistoryStates {
 
     private struct Opened {
         var marks: StoreMarks
+        /// The errors of files that could not be read; there may be stores among them.
+        var failures: [any Error] = []
         var name: String
         var open: (String) throws -> StoreSnapshot
     }
@@ -83,6 +85,9 @@ final class HistoryStates {
         try await tolerating(index) {
             try await look(at: index, context) { [self] opened in
                 states[index].marks = opened.marks
+                problems += opened.failures.map {
+                    Problem(unreadable: name(of: index), explain($0))
+                }
                 let paths = opened.marks.readable
                 found(paths)
                 for path in paths {
@@ -122,10 +127,19 @@ final class HistoryStates {
         switch states[index].place {
         case .live:
             return try await LiveStores(stores, context: context).look { live in
-                let stores = try live.storesByPath()
-                let marks = StoreMarks(live: stores.keys.map(\.text), number: index)
+                let survey = try live.survey()
+                let stores = try live.storesByPath(survey)
+                let marks = StoreMarks(
+                    live: stores.keys.map(\.text),
+                    failures: survey.failures,
+                    number: index
+                )
                 return try body(
-                    Opened(marks: marks, name: live.name) { try live.store($0, of: stores) }
+                    Opened(
+                        marks: marks,
+                        failures: survey.failures.map(\.error),
+                        name: live.name
+                    ) { try live.store($0, of: stores) }
                 )
             }
         case .backup(let backup):

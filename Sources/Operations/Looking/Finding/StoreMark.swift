@@ -19,10 +19,18 @@ struct StoreMarks {
     /// The patterns of what the backup left out, as far as the manifest records them.
     private let patterns: [PathPattern]
     private let leftOut: Set<ExactString>
+    /// The reasons why files or directories could not be read.
+    private let unread: [RelativePath: String]
 
     /// Creates the marks of the stores in a stores directory.
-    init(live stores: [String], number: Int) {
+    ///
+    /// - Parameters:
+    ///   - stores: the paths of the stores.
+    ///   - failures: the paths that could not be read, with the errors.
+    ///   - number: the state's number.
+    init(live stores: [String], failures: [(path: RelativePath, error: any Error)], number: Int) {
         marks = Dictionary(stores.map { ($0.exact, .other(number)) }) { $1 }
+        unread = Dictionary(failures.map { ($0.path, explain($0.error)) }) { $1 }
         (patterns, leftOut) = ([], [])
     }
 
@@ -34,6 +42,7 @@ struct StoreMarks {
     ///   - number: the state's number.
     /// - Throws: `PathPatternError`.
     init(of contents: StoreContents, leavingOut excluded: Excluded?, number: Int) throws {
+        unread = [:]
         patterns = try excluded?.rules().patterns ?? []
         leftOut = Set((excluded?.paths ?? []).map(\.exact))
         var marks: [ExactString: StoreMark] = [:]
@@ -59,6 +68,11 @@ struct StoreMarks {
     /// Returns the mark of a store; `nil` if the state does not contain it.
     subscript(path: String) -> StoreMark? {
         if let mark = marks[path.exact] { return mark }
+        if !unread.isEmpty, let store = try? RelativePath(path) {
+            for part in sequence(first: store, next: \.parent) {
+                if let reason = unread[part] { return .unknown(reason) }
+            }
+        }
         return isLeftOut(path) ? .unknown("the backup left it out") : nil
     }
 

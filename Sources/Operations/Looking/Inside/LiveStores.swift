@@ -18,7 +18,7 @@ public struct LiveStores: StorePlace {
 
     public var name: String { "'\(printable(path))'" }
 
-    public func stores() throws -> [String] { try survey().map(\.path.description) }
+    public func stores() throws -> [String] { try survey().stores.map(\.path.description) }
 
     public func store(_ path: String?) throws -> StoreSnapshot {
         let stores = try storesByPath()
@@ -29,8 +29,9 @@ public struct LiveStores: StorePlace {
     /// Returns all stores by path, with a single pass over the directory.
     ///
     /// - Throws: `OperationError.noStores`, `FileError`, `CancellationError`.
-    func storesByPath() throws -> [ExactString: Store] {
-        try Dictionary(survey().map { ($0.path.description.exact, $0) }) { first, _ in first }
+    func storesByPath(_ survey: StoresDirectory.Survey? = nil) throws -> [ExactString: Store] {
+        let stores = try (survey ?? self.survey()).stores
+        return Dictionary(stores.map { ($0.path.description.exact, $0) }) { first, _ in first }
     }
 
     /// Opens one of the stores found; see `store`.
@@ -45,13 +46,14 @@ public struct LiveStores: StorePlace {
         )
     }
 
-    private func survey() throws -> [Store] {
+    /// Looks for the stores.
+    func survey() throws -> StoresDirectory.Survey {
         let directory: StoresDirectory
         do {
             directory = try StoresDirectory(path)
         } catch let error as FileError where error.isMissing {
             throw OperationError.noStores(path)
         }
-        return try directory.survey(isCancelled: context.checkCancellation).stores
+        return try directory.survey(isCancelled: context.checkCancellation)
     }
 }

@@ -304,8 +304,9 @@ extension BackupWriter {
     ///
     /// The store is in the archive as of the last transaction before the damage.
     func add(_ log: DamagedLog, of store: Store) throws {
-        let name = store.path.name.appending("-wal.damaged")
-        let names = [name] + (2...99).map { name.appending("-\($0)") }
+        let suffix = "-wal.damaged"
+        let name = store.path.name.derived(suffix)
+        let names = [name] + (2...99).map { store.path.name.derived("\(suffix)-\($0)") }
         let free = try names.first {
             try FileInfo.ifPresent(store.path.sibling($0).below(directory.path)) == nil
         }

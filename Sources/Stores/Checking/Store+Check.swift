@@ -1,3 +1,4 @@
+internal import CSQLite
 public import Files
 public import SystemPackage
 
@@ -18,6 +19,20 @@ extension Store {
         isStrict: Bool = false,
         scratchParent: FilePath,
         checkCancellation: @escaping () throws -> Void = {}
+    ) throws -> [StoreFinding] {
+        do {
+            return try checkReadable(level, isStrict, scratchParent, checkCancellation)
+        } catch let error as StoreError {
+            guard let reason = try newerFormat() else { throw error }
+            return [.notChecked(reason: reason)]
+        }
+    }
+
+    private func checkReadable(
+        _ level: CheckLevel,
+        _ isStrict: Bool,
+        _ scratchParent: FilePath,
+        _ checkCancellation: @escaping () throws -> Void
     ) throws -> [StoreFinding] {
         try refuseStrangeSidecars()
         let connection: Connection
@@ -45,9 +60,20 @@ extension Store {
     ///   - scratchParent: the directory for a copy, if the store must be recovered before it can be read.
     ///   - busyTimeout: the longest wait for a writer that excludes readers.
     /// - Throws: `StoreError.damaged` if SQLite cannot interpret it. Any other `StoreError`, and a `FileError`, only
-    ///   says why the store could not be read.
+    ///   says why the store could not be read. A store of a newer format than this SQLite reads counts as sound.
     public func open(scratchParent: FilePath, busyTimeout: Duration) throws {
-        _ = try beginReading(scratchParent: scratchParent, busyTimeout: busyTimeout)
+        do {
+            _ = try beginReading(scratchParent: scratchParent, busyTimeout: busyTimeout)
+        } catch let error as StoreError {
+            guard try newerFormat() != nil else { throw error }
+        }
+    }
+
+    /// Returns the reason why this SQLite cannot read the store, if a newer version wrote it.
+    private func newerFormat() throws -> String? {
+        guard try DatabaseHeader(of: File.open(location))?.isNewer == true else { return nil }
+        let version = String(cString: sqlite3_libversion())
+        return "SQLite \(version) cannot read its format, which is newer"
     }
 }
 

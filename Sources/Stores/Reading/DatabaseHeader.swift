@@ -9,6 +9,9 @@ public struct DatabaseHeader: Sendable {
     /// Whether the header says that the file is in WAL mode.
     public let saysWAL: Bool
 
+    /// Whether a newer version of SQLite wrote the file, in a format that this one refuses to read (1.3.3, 1.3.7).
+    let isNewer: Bool
+
     /// Returns whether bytes are the beginning of a database file, even of one truncated within its header.
     public static func begins(_ bytes: some Sequence<UInt8>) -> Bool { bytes.starts(with: magic) }
 
@@ -22,6 +25,11 @@ public struct DatabaseHeader: Sendable {
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.length, Self.begins(bytes) else { return nil }
         saysWAL = bytes[18] == 2 || bytes[19] == 2
+        // Numbers beyond these are damage.
+        let schemaFormat = bytes[44..<48].reduce(0) { $0 << 8 | Int($1) }
+        isNewer =
+            (1...9).contains(bytes[18]) && (1...9).contains(bytes[19])
+            && (0...9).contains(schemaFormat) && (bytes[19] > 2 || schemaFormat > 4)
     }
 
     /// Reads the header of a file; `nil` if the file is no database.

@@ -172,6 +172,28 @@ struct UnopenedStoresTests {
         #expect(try await backUp(at: Scene.morning + 60).problems == [])
     }
 
+    @Test("to its end has the log under a shorter name if its own is too long for that")
+    func damagedLogOfLongName() async throws {
+        let name = String(repeating: "w", count: 241) + ".db"
+        let application = try application(
+            name,
+            "PRAGMA journal_mode = wal",
+            "CREATE TABLE t (x)",
+            "INSERT INTO t VALUES (1)",
+            "INSERT INTO t VALUES (2)"
+        )
+        application.kill()
+        try LocalFileSystem().remove(scene.stores.appending("\(name)-shm"))
+        var log = try scene.sandbox.read("Stores/\(name)-wal")
+        log[32 + 2 * 4120 + 200] ^= 1
+        try scene.sandbox.write(log, to: "Stores/\(name)-wal")
+        #expect(try await backUp().problems.map(\.kind) == [.damagedStore])
+        try await scene.restore { $0.makesSafetyBackup = false }
+        let names = try Directory.open(scene.stores).names().map(\.description)
+        let saved = try #require(names.first { $0.hasSuffix("-wal.damaged") })
+        #expect(try scene.sandbox.read("Stores/\(saved)") == log)
+    }
+
     @Test("because its writer takes no locks is cut again, or said to be torn")
     func unseenWriter() async throws {
         let name = "file:\(scene.stores.appending("a.sqlite"))?nolock=1"

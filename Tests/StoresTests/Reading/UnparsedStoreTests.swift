@@ -174,4 +174,25 @@ struct UnparsedStoreTests {
             try LocalFileSystem().remove(directory.appending("a.sqlite"))
         }
     }
+
+    @Test(
+        "whose file has the format of a newer version is sound and not checked",
+        arguments: [(19, 3, true), (47, 5, true), (19, 200, false)]
+    )
+    func newerFormat(offset: Int, value: UInt8, isNewer: Bool) throws {
+        let store = try store(after: "INSERT INTO u VALUES (3)")
+        var bytes = try sandbox.read("Stores/a.sqlite")
+        bytes[offset] = value
+        try sandbox.write(bytes, to: "Stores/a.sqlite")
+        func check() throws -> [String] {
+            try store.check(.full, isStrict: true, scratchParent: scratch).map(\.description)
+        }
+        guard isNewer else {
+            #expect(throws: StoreError.self) { try check() }
+            return
+        }
+        #expect(try check().allSatisfy { $0.hasPrefix("not checked: SQLite ") })
+        #expect(try check().count == 1)
+        try store.open(scratchParent: scratch, busyTimeout: .zero)
+    }
 }

@@ -21,8 +21,8 @@ date=$(git log -1 --format=%cs 2>/dev/null || date +%Y-%m-%d)
 version=$("$program" --version)
 for page in "$output"/raw/*.1; do
     name=$(basename "$page" .1)
-    # The page of 'help' says nothing that the others do not.
-    [ "$name" != grocerydude.help ] || continue
+    # These pages have nothing that the others do not have.
+    case "$name" in grocerydude.help | grocerydude.options | grocerydude.exit-codes) continue ;; esac
     awk -v version="$version" '
         # Keeps lines as they are.
         function literal(text) { return ".Bd -literal\n" text ".Ed" }

@@ -25,6 +25,7 @@ struct GroceryDude: AsyncParsableCommand {
             \(ExitStatus.help)
             """,
         version: version,
+        subcommands: [OptionsTopic.self, ExitCodesTopic.self],
         groupedSubcommands: [
             CommandGroup(name: "Back up", subcommands: [BackupCommand.self]),
             CommandGroup(
@@ -93,18 +94,30 @@ struct GroceryDude: AsyncParsableCommand {
         } catch {
             if error is ArgumentParser.ExitCode { exit(withError: error) }
             let console = Console(.said(in: CommandLine.arguments))
+            let arguments = CommandLine.arguments.dropFirst()
             switch exitCode(for: error) {
             case .success:
                 // Help, the version and completion scripts are ordinary answers.
-                console.answer(text: helpText(fullMessage(for: error)) + "\n")
+                if arguments.first == "help",
+                    let usage = UsageError.unknownCommand(in: arguments, below: Self.self)
+                {
+                    fail(usage, console)
+                }
+                let isWhole = arguments.contains("--help-hidden")
+                let text = helpText(fullMessage(for: error), isWhole: isWhole)
+                console.answer(text: text + "\n")
                 exit(withError: ArgumentParser.ExitCode(console.status(after: .done).rawValue))
             case .validationFailure:
                 let usage = UsageError(message(for: error), fullMessage: fullMessage(for: error))
-                console.error(usage)
-                exit(withError: ArgumentParser.ExitCode.validationFailure)
+                fail(UsageError.unknownCommand(in: arguments, below: Self.self) ?? usage, console)
             default: exit(withError: error)
             }
         }
+    }
+
+    private static func fail(_ error: UsageError, _ console: Console) -> Never {
+        console.error(error)
+        exit(withError: ArgumentParser.ExitCode.validationFailure)
     }
 
     /// Refuses to start without the memory that a command may need; the program would block forever, or end without a
@@ -121,4 +134,32 @@ struct GroceryDude: AsyncParsableCommand {
         Console(.said(in: CommandLine.arguments)).error(CommandError.tooFewThreads)
         throw ArgumentParser.ExitCode(ExitStatus.failed.rawValue)
     }
+}
+
+/// A page of help that is no command's: `grocerydude help options`.
+protocol HelpTopic: ParsableCommand {}
+
+extension HelpTopic {
+    func run() throws { throw CleanExit.helpRequest(self) }
+}
+
+/// The page of the options that most commands have.
+struct OptionsTopic: HelpTopic {
+    static let configuration = CommandConfiguration(
+        commandName: "options",
+        abstract: "The options that most commands have.",
+        shouldDisplay: false
+    )
+
+    @OptionGroup var folder: FolderOptions
+}
+
+/// The page of the exit codes.
+struct ExitCodesTopic: HelpTopic {
+    static let configuration = CommandConfiguration(
+        commandName: "exit-codes",
+        abstract: "The exit codes of all commands.",
+        discussion: ExitStatus.help,
+        shouldDisplay: false
+    )
 }

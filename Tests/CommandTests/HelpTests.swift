@@ -12,13 +12,17 @@ struct HelpTests {
         program = try Program()
     }
 
-    /// The words of every command below one, without 'help', which says nothing of its own.
+    /// Returns the words of every command below one, without 'help' and its topics.
     private func commands(below command: [String: Any], _ words: [String]) -> [[String]] {
         let subcommands = command["subcommands"] as? [[String: Any]] ?? []
         return [words]
-            + subcommands.filter { $0["commandName"] as? String != "help" }.flatMap {
+            + subcommands.filter { $0["commandName"].map(Self.isOfHelp) == false }.flatMap {
                 commands(below: $0, words + [$0["commandName"] as? String ?? ""])
             }
+    }
+
+    private static func isOfHelp(_ name: Any) -> Bool {
+        ["help", "options", "exit-codes"].contains(name as? String)
     }
 
     private func allCommands() throws -> [[String]] {
@@ -44,14 +48,61 @@ struct HelpTests {
         }
     }
 
-    @Test("shows the exit codes in the program's own, and in no other")
-    func exitCodes() throws {
+    @Test("shows the exit codes and the options of most commands on pages of their own")
+    func topics() throws {
         for command in try allCommands() {
             let help = try program.run(command + ["--help"]).text
-            #expect(help.contains("EXIT CODES") == command.isEmpty, "\(command)")
+            #expect(!help.contains("EXIT CODES") && !help.contains("--remote <"), "\(command)")
         }
-        let help = try program.run("--help").text
-        #expect(help.contains("\n  64  usage\n") && help.contains("\n  129, 130, 143  interrupted"))
+        let codes = try program.run("help", "exit-codes").text
+        #expect(
+            codes.contains("\n  64  usage\n") && codes.contains("\n  129, 130, 143  interrupted")
+        )
+        let options = try program.run("help", "options").text
+        for option in ["--stores <dir>", "--remote <folder>", "--profile <name>", "--json"] {
+            #expect(
+                options.contains("\n  \(option)") || options.contains(" \(option) "),
+                "\(option)"
+            )
+        }
+    }
+
+    @Test(
+        "fits two screens, and shows every option if all are asked for",
+        arguments: ["backup", "restore"]
+    )
+    func length(command: String) throws {
+        let help = try program.run(command, "--help").text
+        #expect(help.split(separator: "\n", omittingEmptySubsequences: false).count <= 61)
+        #expect(help.contains("'grocerydude help options'") && help.contains("'--help-hidden'"))
+        let whole = try program.run(command, "--help-hidden").text
+        for option in ["--stores", "--lock-wait", "--strict"] {
+            #expect(whole.contains(option) && !help.contains("  \(option)"), "\(option)")
+        }
+    }
+
+    @Test(
+        "is not an answer to a command that is not there; the nearest one is named",
+        arguments: [
+            ("bakup", "'grocerydude' has no command 'bakup'", "did you mean 'grocerydude backup'?"),
+            (
+                "help bakup", "'grocerydude' has no command 'bakup'",
+                "did you mean 'grocerydude backup'?"
+            ),
+            (
+                "config validat --json", "'grocerydude config' has no command 'validat'",
+                "did you mean 'grocerydude config validate'?"
+            ),
+            ("xyzzy a b", "'grocerydude' has no command 'xyzzy'", "run 'grocerydude --help'"),
+        ]
+    )
+    func unknown(words: String, message: String, hint: String) throws {
+        let outcome = try program.run(words.split(separator: " ").map(String.init))
+        #expect(outcome.status == 64 && outcome.text.isEmpty)
+        #expect(
+            outcome.errors.contains(message) && outcome.errors.contains(hint),
+            "\(outcome.errors)"
+        )
     }
 
     @Test("shows the commands in groups")

@@ -28,7 +28,7 @@ extension FolderCommand {
 }
 
 extension CommandConfiguration {
-    /// Describes a command with examples in its help, which `helpText(_:)` moves behind the options.
+    /// Describes a command with examples in its help, which `helpText` moves behind the options.
     init(
         _ name: String,
         _ abstract: String,

@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import Files
 internal import SystemPackage
 
@@ -57,5 +58,38 @@ extension UsageError {
     /// Returns whether bytes up to a NUL are UTF-8.
     static func isText(_ bytes: UnsafePointer<CChar>) -> Bool {
         String(validatingCString: bytes) != nil
+    }
+}
+
+extension UsageError {
+    /// Returns an error for a word in the place of a command that names none, with the nearest command.
+    ///
+    /// - Parameters:
+    ///   - arguments: the arguments after the program's name.
+    ///   - root: the program's command.
+    /// - Returns: `nil` if all commands are known.
+    static func unknownCommand(
+        in arguments: some Sequence<String>,
+        below root: any ParsableCommand.Type
+    ) -> UsageError? {
+        var words = arguments.prefix { !$0.hasPrefix("-") }[...]
+        if words.first == "help" { words = words.dropFirst() }
+        var command = root
+        var path = "grocerydude"
+        for word in words {
+            let commands = command.configuration.subcommands
+            let names = commands.compactMap { $0.configuration.commandName }
+            guard !commands.isEmpty else { return nil }
+            guard let next = commands.first(where: { $0.configuration.commandName == word }) else {
+                let near = nearestName(to: word, among: names)
+                return UsageError(
+                    "'\(path)' has no command '\(word)'",
+                    hint: near.map { "did you mean '\(path) \($0)'?" } ?? "run '\(path) --help'"
+                )
+            }
+            command = next
+            path += " \(word)"
+        }
+        return nil
     }
 }

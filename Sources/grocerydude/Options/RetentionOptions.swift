@@ -34,7 +34,7 @@ struct RetentionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long to keep backups that restores made of the data before them: 7d, 12h.",
+            "How long to keep safety backups made by restore: 7d, 12h.",
             valueName: "time"
         )
     )

@@ -21,8 +21,8 @@ struct BackupCommand: FolderCommand {
         "grocerydude backup --incremental --every 1m"
     )
 
-    @OptionGroup var folder: FolderOptions
-    @OptionGroup var metrics: MetricsOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
+    @OptionGroup(title: HelpSection.further) var metrics: MetricsOptions
 
     @Option(
         help:
@@ -39,7 +39,7 @@ struct BackupCommand: FolderCommand {
     @Option(help: ArgumentHelp("A note, which 'list' shows.", valueName: "text"))
     var note: String?
 
-    @OptionGroup var sameName: SameNameOptions
+    @OptionGroup(title: HelpSection.further) var sameName: SameNameOptions
 
     @Flag(
         inversion: .prefixedNo,
@@ -72,13 +72,13 @@ struct BackupCommand: FolderCommand {
     @Flag(help: "Verify the backup, then remove the backups that no policy keeps; see 'prune'.")
     var prune = false
 
-    @OptionGroup var retention: RetentionOptions
-    @OptionGroup var trash: TrashOptions
+    @OptionGroup(title: HelpSection.further) var retention: RetentionOptions
+    @OptionGroup(title: HelpSection.further) var trash: TrashOptions
 
     @Flag(help: "Have SQLite check all of every store; damage gives exit code 3.")
     var check = false
 
-    @OptionGroup var strictness: StrictOptions
+    @OptionGroup(title: HelpSection.further) var strictness: StrictOptions
 
     @Flag(help: "Accept the data as right, even if much less is there than in the last backup.")
     var acceptChanges = false

@@ -18,7 +18,7 @@ struct CatCommand: FolderCommand {
     @Argument(help: "The file's path, as 'grocerydude show' prints it.")
     var path: String
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let (console, path) = (invocation.console, path)

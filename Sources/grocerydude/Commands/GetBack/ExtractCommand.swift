@@ -34,7 +34,7 @@ struct ExtractCommand: FolderCommand {
     @Flag(help: "Give files their set-user-id and set-group-id bits.")
     var keepSetuid = false
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     func validate() throws {
         guard !paths.isEmpty else {

@@ -8,27 +8,63 @@ internal import SystemPackage
 extension CheckLevel: ExpressibleByArgument {}
 
 struct RestoreCommand: FolderCommand {
+    /// The options that few restores need.
+    struct RareOptions: ParsableArguments {
+        @Flag(help: "Replace stores by an archive that has none.")
+        var allowNoStores = false
+
+        @Option(
+            help: ArgumentHelp(
+                "Take so many directories off every name in a zip of another program; by itself, one that has everything in it is taken off.",
+                valueName: "n"
+            )
+        )
+        var stripComponents: Int?
+
+        @Flag(
+            help: "Rename what is in the way: 'Stores_New' or 'Stores_Old' becomes 'Stores_Old_2'."
+        )
+        var setAsideLeftovers = false
+
+        @Flag(
+            help:
+                "Give files the owners of the backup, though the present data is another user's (as root)."
+        )
+        var numericOwner = false
+
+        @Flag(help: "Give files their set-user-id and set-group-id bits.")
+        var keepSetuid = false
+
+        @Option(
+            help: ArgumentHelp(
+                "Wait this long for an archive that is still being copied: 10m.",
+                valueName: "time"
+            )
+        )
+        var wait: WaitTime?
+
+        func validate() throws {
+            guard stripComponents.map({ $0 >= 0 }) ?? true else {
+                throw ValidationError("'--strip-components' takes 0 or more")
+            }
+        }
+    }
+
     static let configuration = CommandConfiguration(
         "restore",
         "Put a backup in the place of the stores directory.",
         discussion: """
             The backup is verified, unpacked beside the stores directory and checked; only then do the \
-            two change places, in one step. If a store does not open there, the old data comes back. The \
-            data that is replaced is backed up first.
+            two change places. If a store does not open there, the old data comes back. The data that is \
+            replaced is backed up first; '--undo' restores that.
 
-            A backup is named by its file name, its display name, any unique part of it, or 'latest', which \
-            is never the backup that a restore made of the data it replaced: '--undo' restores that. Where several \
-            machines or stores directories share a folder, 'latest', '--at' and '--undo' are about the backups of this \
-            one; 'latest' and '--at' take another's if it has none. On a terminal a name may be left out: then it is chosen from a list.
-
-            With '--only', what is named changes places with what is there, with the same promises, and all else \
-            stays as it is: a directory with all in it, a store with its log and its external data.
+            A backup is named by its file name, its display name, any unique part of it, or 'latest'. On a terminal it \
+            may be left out, to choose from a list. 'latest', '--at' and '--undo' are about backups of this stores \
+            directory; 'latest' and '--at' take another's if it has none.
             """,
         example: "grocerydude restore latest",
         "grocerydude restore --at '2026-11-22 09:41'",
-        "grocerydude restore --undo",
-        "grocerydude restore latest --target /tmp/look --quiet",
-        "grocerydude restore latest --salvage --target /tmp/rest",
+        "grocerydude restore latest --target /tmp/look",
         "grocerydude restore latest --only photos notes.sqlite",
         "grocerydude restore latest --rows item --where \"name = 'Milk'\""
     )
@@ -41,15 +77,16 @@ struct RestoreCommand: FolderCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Restore the newest backup that was made by then: '2026-11-22 09:41', yesterday, 'last tuesday', '2 days ago', -3d.",
+            "Restore the newest backup that was made by then: '2026-11-22 09:41', 'last tuesday', -3d.",
             valueName: "time"
         ),
         transform: Moment.init
     )
     var at: Moment?
 
-    @OptionGroup var folder: FolderOptions
-    @OptionGroup(title: "Limits for archives of other programs") var limits: LimitOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
+    @OptionGroup(title: HelpSection.further) var limits: LimitOptions
+    @OptionGroup(title: HelpSection.further) var rare: RareOptions
 
     @Option(
         help: ArgumentHelp(
@@ -71,38 +108,15 @@ struct RestoreCommand: FolderCommand {
     )
     var check: CheckLevel?
 
-    @OptionGroup var strictness: StrictOptions
+    @OptionGroup(title: HelpSection.further) var strictness: StrictOptions
 
     @OptionGroup(title: "A part of the backup") var part: PartOptions
 
     @Flag(help: "Restore damaged stores too.")
     var allowDamaged = false
 
-    @Flag(help: "Replace stores by an archive that has none.")
-    var allowNoStores = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Take so many directories off every name in a zip of another program; by itself, one that has everything in it is taken off.",
-            valueName: "n"
-        )
-    )
-    var stripComponents: Int?
-
-    @Flag(help: "Rename what is in the way: 'Stores_New' or 'Stores_Old' becomes 'Stores_Old_2'.")
-    var setAsideLeftovers = false
-
     @Flag(help: "Go on even if an application has a store open, or would keep what is replaced.")
     var force = false
-
-    @Flag(
-        help:
-            "Give files the owners of the backup, though the present data is another user's (as root)."
-    )
-    var numericOwner = false
-
-    @Flag(help: "Give files their set-user-id and set-group-id bits.")
-    var keepSetuid = false
 
     @Option(
         help: ArgumentHelp(
@@ -114,14 +128,6 @@ struct RestoreCommand: FolderCommand {
 
     @Flag(help: "Do not back up the data that is replaced.")
     var noSafetyBackup = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Wait this long for an archive that is still being copied: 10m.",
-            valueName: "time"
-        )
-    )
-    var wait: WaitTime?
 
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
@@ -160,9 +166,6 @@ struct RestoreCommand: FolderCommand {
                 "'--only' puts files back in the stores directory: to get them elsewhere, run 'grocerydude extract'"
             )
         }
-        guard stripComponents.map({ $0 >= 0 }) ?? true else {
-            throw ValidationError("'--strip-components' takes 0 or more")
-        }
     }
 
     func validate(_ profile: Profile) throws {
@@ -173,7 +176,7 @@ struct RestoreCommand: FolderCommand {
         let folder = try invocation.folder()
         guard var backup = try await chosen(in: folder, invocation) else { return .declined }
         backup = try await WaitForBackup(in: folder, context: invocation.context)
-            .run(backup, atMost: wait?.duration ?? .zero)
+            .run(backup, atMost: rare.wait?.duration ?? .zero)
         var options = options(invocation)
         // If its folder is unreachable, the safety backup has to wait too.
         options.backup.queues = invocation.profile.queues || backup.isWaiting
@@ -341,7 +344,7 @@ struct RestoreCommand: FolderCommand {
             in: folder,
             replacing: invocation.stores,
             only: part.paths,
-            strippingOf: stripComponents,
+            strippingOf: rare.stripComponents,
             removingMissing: undo,
             context: invocation.context
         )
@@ -402,13 +405,13 @@ struct RestoreCommand: FolderCommand {
         options.check = invocation.profile.restore.level
         options.isStrict = strictness.strict
         options.allowsDamage = allowDamaged
-        options.allowsNoStores = allowNoStores
-        options.stripsComponents = stripComponents
-        options.setsAsideLeftovers = setAsideLeftovers
+        options.allowsNoStores = rare.allowNoStores
+        options.stripsComponents = rare.stripComponents
+        options.setsAsideLeftovers = rare.setAsideLeftovers
         options.acceptsLoss = { try accepts($0, invocation) }
         options.force = force
-        options.takesOwnerNumbers = numericOwner
-        options.keepsSetID = keepSetuid
+        options.takesOwnerNumbers = rare.numericOwner
+        options.keepsSetID = rare.keepSetuid
         options.signer = signer
         options.makesSafetyBackup = invocation.profile.restore.makesSafetyBackup
         options.isDryRun = dryRun

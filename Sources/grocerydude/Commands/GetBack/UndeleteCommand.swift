@@ -14,7 +14,7 @@ struct UndeleteCommand: FolderCommand {
     @Argument(help: "The backup's name, or any unique part of it.")
     var name: String
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let (backup, _, problems) = try await DeleteBackup(

@@ -45,10 +45,10 @@ struct CheckCommand: FolderCommand {
     @Flag(help: "Fetch nothing: compare with the hash or the size that was uploaded.")
     var quick = false
 
-    @OptionGroup var strictness: StrictOptions
+    @OptionGroup(title: HelpSection.further) var strictness: StrictOptions
 
-    @OptionGroup var folder: FolderOptions
-    @OptionGroup var metrics: MetricsOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
+    @OptionGroup(title: HelpSection.further) var metrics: MetricsOptions
 
     func validate() throws {
         guard !all || names.isEmpty else {

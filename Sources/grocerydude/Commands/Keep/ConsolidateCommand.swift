@@ -17,7 +17,7 @@ struct ConsolidateCommand: FolderCommand {
     var name: String
 
     @OptionGroup var recipients: RecipientOptions
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     var ownFlags: [FlagValue?] { recipients.flags }
 

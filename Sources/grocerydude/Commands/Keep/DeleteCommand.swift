@@ -19,7 +19,7 @@ struct DeleteCommand: FolderCommand {
     @Argument(help: "The backup's name, any unique part of it, or 'latest'.")
     var name: String
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
     @OptionGroup var trash: TrashOptions
 
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")

@@ -13,7 +13,7 @@ struct PinCommand: PinningCommand {
     @Argument(help: "The backup's name, any unique part of it, or 'latest'.")
     var name: String
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     var pins: Bool { true }
 }
@@ -28,7 +28,7 @@ struct UnpinCommand: PinningCommand {
     @Argument(help: "The backup's name, any unique part of it, or 'latest'.")
     var name: String
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     var pins: Bool { false }
 }

@@ -20,10 +20,10 @@ struct PruneCommand: FolderCommand {
         example: "grocerydude prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run"
     )
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
     @OptionGroup var retention: RetentionOptions
     @OptionGroup var trash: TrashOptions
-    @OptionGroup var metrics: MetricsOptions
+    @OptionGroup(title: HelpSection.further) var metrics: MetricsOptions
 
     @Flag(help: "Count the backups of all machines and stores directories together.")
     var allOrigins = false

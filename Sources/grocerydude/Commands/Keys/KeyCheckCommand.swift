@@ -20,7 +20,7 @@ struct KeyCheckCommand: FolderCommand {
     @Flag(help: "Try all backups.")
     var all = false
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     func validate() throws {
         guard all != !names.isEmpty else {

@@ -36,7 +36,7 @@ struct KeyGenerateCommand: ConsoleCommand {
     @Flag(help: "Make the key that signs this machine's backups, before the first one does.")
     var signing = false
 
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
     func validate() throws {
         guard !signing || file == nil && !postQuantum else {

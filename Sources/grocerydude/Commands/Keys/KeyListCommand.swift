@@ -9,7 +9,7 @@ struct KeyListCommand: FolderCommand {
         example: "grocerydude key list"
     )
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     var recovery: Recovery { .none }
 

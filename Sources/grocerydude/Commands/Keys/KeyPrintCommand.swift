@@ -13,7 +13,7 @@ struct KeyPrintCommand: FolderCommand {
         example: "grocerydude key print | lp"
     )
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     var recovery: Recovery { .none }
 

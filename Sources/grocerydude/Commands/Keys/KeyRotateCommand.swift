@@ -21,7 +21,7 @@ struct KeyRotateCommand: FolderCommand {
     var signing = false
 
     @OptionGroup var recipients: RecipientOptions
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     var ownFlags: [FlagValue?] { recipients.flags }
 

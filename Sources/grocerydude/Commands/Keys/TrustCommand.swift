@@ -28,7 +28,7 @@ struct TrustListCommand: FolderCommand {
         example: "grocerydude trust list"
     )
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     var recovery: Recovery { .none }
 
@@ -59,7 +59,7 @@ struct TrustAddCommand: FolderCommand {
     var name: String?
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     var recovery: Recovery { .none }
 
@@ -107,7 +107,7 @@ struct TrustRemoveCommand: FolderCommand {
 
     @Argument(help: "The name, the public key or the fingerprint of a machine.")
     var machine: String
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     var recovery: Recovery { .none }
 

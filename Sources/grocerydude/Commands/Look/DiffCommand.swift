@@ -26,7 +26,7 @@ struct DiffCommand: FolderCommand {
     @Argument(help: "The state after: a backup's name, or 'live'.")
     var new = "live"
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     @Option(help: ArgumentHelp("Compare only this store.", valueName: "path"))
     var store: String?

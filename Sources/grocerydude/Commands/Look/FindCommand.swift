@@ -61,7 +61,7 @@ struct FindCommand: FolderCommand {
     @Option(help: ArgumentHelp("The most rows to tell.", valueName: "number"))
     var limit = 100
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     func validate() throws {
         guard (text == nil) != condition.isEmpty else {

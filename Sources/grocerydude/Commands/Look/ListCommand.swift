@@ -19,7 +19,7 @@ struct ListCommand: FolderCommand {
         "grocerydude list --contains photos/map.jpg"
     )
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
     @OptionGroup var selection: SelectionOptions
 
     @Option(
@@ -77,6 +77,9 @@ struct ListCommand: FolderCommand {
             sight.remarks.append(.note(reason))
         }
         if let error = outcome.annotationsError { sight.remarks.append(.warning(explain(error))) }
+        if let error = outcome.signersError {
+            sight.remarks.append(.warning("the trusted keys cannot be read: \(explain(error))"))
+        }
         if output.level >= .verbose {
             if let error = outcome.logError {
                 sight.remarks.append(.warning("the log cannot be read: \(explain(error))"))

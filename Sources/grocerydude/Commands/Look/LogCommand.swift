@@ -20,8 +20,8 @@ struct LogCommand: InvokedCommand {
     @Option(help: ArgumentHelp("Only runs of one command, such as 'backup'.", valueName: "name"))
     var command: String?
 
-    @OptionGroup var stores: StoresOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: HelpSection.common) var stores: StoresOptions
+    @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
     func validate() throws {
         guard limit > 0 else { throw ValidationError("'--limit' must be 1 or more") }

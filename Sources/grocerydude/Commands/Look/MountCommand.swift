@@ -29,7 +29,7 @@ struct MountCommand: FolderCommand {
     )
     var allowOther = false
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         var options = MountBackups.Options(stores: invocation.absolute(invocation.stores))

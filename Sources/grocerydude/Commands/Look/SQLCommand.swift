@@ -44,7 +44,7 @@ struct SQLCommand: FolderCommand {
     @Option(help: ArgumentHelp("End a query that takes longer: 30s, 5m.", valueName: "time"))
     var timeout: WaitTime?
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     func validate() throws {
         guard [csv, table, output.json].count(where: \.self) <= 1 else {

@@ -22,7 +22,7 @@ struct ShowCommand: FolderCommand {
     @Flag(help: "Show the files as a tree, and nothing else.")
     var tree = false
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()

@@ -16,7 +16,7 @@ struct StatusCommand: FolderCommand {
         example: "grocerydude status --max-age 26h || echo 'no backup since yesterday'"
     )
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     @Option(
         help: ArgumentHelp(

@@ -32,12 +32,12 @@ struct CopyCommand: FolderCommand {
     var target: String
 
     @OptionGroup var recipients: RecipientOptions
-    @OptionGroup var sameName: SameNameOptions
+    @OptionGroup(title: HelpSection.further) var sameName: SameNameOptions
 
     @Flag(help: "Copy damaged backups too; they stay marked as damaged.")
     var allowDamaged = false
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     var ownFlags: [FlagValue?] { recipients.flags }
 

@@ -29,7 +29,7 @@ struct FetchCommand: FolderCommand {
     @Flag(help: "Fetch a damaged backup too.")
     var allowDamaged = false
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()

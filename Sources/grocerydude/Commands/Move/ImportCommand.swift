@@ -33,9 +33,9 @@ struct ImportCommand: FolderCommand {
     var note: String?
 
     @OptionGroup var recipients: RecipientOptions
-    @OptionGroup var sameName: SameNameOptions
-    @OptionGroup var folder: FolderOptions
-    @OptionGroup(title: "Limits for archives of other programs") var limits: LimitOptions
+    @OptionGroup(title: HelpSection.further) var sameName: SameNameOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
+    @OptionGroup(title: HelpSection.further) var limits: LimitOptions
 
     var ownFlags: [FlagValue?] { recipients.flags }
 

@@ -12,7 +12,7 @@ struct UploadCommand: FolderCommand {
         example: "grocerydude upload --profile photos"
     )
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let outcome = try await UploadBackups(

@@ -11,7 +11,7 @@ struct ConfigShowCommand: ConsoleCommand {
         example: "grocerydude config show --profile photos"
     )
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     @Flag(help: "Show settings that are not set, too.")
     var all = false
@@ -41,7 +41,7 @@ struct ConfigExampleCommand: ConsoleCommand {
         example: "grocerydude config example > ~/.config/grocerydude/config.yaml"
     )
 
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
     func run(on console: Console) async throws -> ExitStatus {
         try console.answer(ConfigExampleAnswer())

@@ -8,8 +8,8 @@ struct ConfigValidateCommand: ConsoleCommand {
         example: "grocerydude config validate --config ./config.yaml"
     )
 
-    @OptionGroup var options: ConfigurationOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: HelpSection.common) var options: ConfigurationOptions
+    @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
     func run(on console: Console) async throws -> ExitStatus {
         do {

@@ -33,8 +33,8 @@ struct LinkCommand: ConsoleCommand {
     )
     var folder: String?
 
-    @OptionGroup var stores: StoresOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: HelpSection.common) var stores: StoresOptions
+    @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
     @Option(
         help: ArgumentHelp(

@@ -14,8 +14,8 @@ struct UnlinkCommand: ConsoleCommand {
         example: "grocerydude unlink --profile photos"
     )
 
-    @OptionGroup var options: ConfigurationOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: HelpSection.common) var options: ConfigurationOptions
+    @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
     @Flag(help: "Remove the files of schedules, and stop nothing.")
     var noEnable = false

@@ -36,7 +36,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         var since: Moment?
 
         @OptionGroup var store: SyncedStoreOption
-        @OptionGroup var sync: SyncOptions
+        @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
         var recovery: Recovery { .none }
 
@@ -69,7 +69,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         var number: Int64
 
         @OptionGroup var store: SyncedStoreOption
-        @OptionGroup var sync: SyncOptions
+        @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
         func exchange(_ invocation: Invocation) async throws -> CommandResult {
             let places = try invocation.syncPlaces()
@@ -95,7 +95,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var store: SyncedStoreOption
-        @OptionGroup var sync: SyncOptions
+        @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
         func run(_ invocation: Invocation) async throws -> CommandResult {
             let places = try invocation.syncPlaces()

@@ -24,7 +24,7 @@ struct SyncDisableCommand: SyncingCommand {
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @OptionGroup var sync: SyncOptions
+    @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
     private struct Facts: Encodable {
         var store: String

@@ -83,7 +83,7 @@ struct SyncEnableCommand: SyncingCommand {
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @OptionGroup var sync: SyncOptions
+    @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
     var ownFlags: [FlagValue?] {
         [

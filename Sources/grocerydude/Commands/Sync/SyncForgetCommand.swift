@@ -22,7 +22,7 @@ struct SyncForgetCommand: SyncingCommand {
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @OptionGroup var sync: SyncOptions
+    @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
     private struct Facts: Encodable {
         var device: String

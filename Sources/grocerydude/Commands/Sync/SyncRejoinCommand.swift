@@ -22,14 +22,14 @@ struct SyncRejoinCommand: ExchangingCommand {
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @OptionGroup var sync: SyncOptions
+    @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
     var logged: Run.Command? { .sync }
 
     func exchange(_ invocation: Invocation) async throws -> CommandResult {
         let question =
             switch take {
-            case .edits: "Make all that differs here an edit, for everybody?"
+            case .edits: "Send all local differences to the other devices as edits?"
             case .merge: "Bring rows back that were deleted elsewhere?"
             case .container: "Replace the data here by what the others have? A copy is kept."
             }

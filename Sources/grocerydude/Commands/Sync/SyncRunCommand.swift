@@ -25,7 +25,7 @@ struct SyncRunCommand: ExchangingCommand {
     @Flag(help: "Write what arrives even if an application has the store open.")
     var whileOpen = false
 
-    @OptionGroup var sync: SyncOptions
+    @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
     var logged: Run.Command? { dryRun ? nil : .sync }
     var ownFlags: [FlagValue?] {

@@ -29,7 +29,7 @@ struct SyncSeedCommand: ExchangingCommand {
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @OptionGroup var sync: SyncOptions
+    @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
     var logged: Run.Command? { .sync }
 
@@ -47,7 +47,7 @@ struct SyncSeedCommand: ExchangingCommand {
         guard enabled.count == 1, let store = enabled.first else {
             throw SyncError.severalStores(enabled.map(\.path.description), in: places.directory)
         }
-        let question = "Have all devices that share '\(store.path)' go by this map?"
+        let question = "Use this mapping on all devices that share '\(store.path)'?"
         guard try invocation.confirm(question, yes: yes) else { return .declined }
         try await PublishMap(in: places, context: invocation.context)
             .run(map, of: store, at: invocation.now, program: invocation.tool)

@@ -25,7 +25,7 @@ struct SyncStatusCommand: SyncingCommand {
     )
     var maxAge: WaitTime?
 
-    @OptionGroup var sync: SyncOptions
+    @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
     var recovery: Recovery { .none }
     var ownFlags: [FlagValue?] { [FlagValue("--max-age", "sync.max_age", maxAge?.text)] }

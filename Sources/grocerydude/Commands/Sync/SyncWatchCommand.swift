@@ -23,7 +23,7 @@ struct SyncWatchCommand: ExchangingCommand {
     @Option(help: ArgumentHelp("How often to look: 5s, 1m.", valueName: "time"))
     var interval: WaitTime?
 
-    @OptionGroup var sync: SyncOptions
+    @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
     /// The time after a failure until a retry without changes.
     private static let patience = Duration.seconds(60)
@@ -87,7 +87,7 @@ struct SyncWatchCommand: ExchangingCommand {
                 let address = overview.container,
                 let folder = try? invocation.containerFolder(address)
             else { continue }
-            guard folder is LocalFolder else { return nil }
+            guard folder.directory != nil else { return nil }
             for name in ["log", "base", "info"] {
                 let files = try? await folder.subfolder(group).subfolder(name).list()
                 lines += (files ?? []).map { "\($0.name) \($0.size)" }.sorted()

@@ -17,8 +17,8 @@ struct InitCommand: InvokedCommand {
         "grocerydude init --stores ~/app/Stores --from ~/app/data ~/Documents/app"
     )
 
-    @OptionGroup var stores: StoresOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: HelpSection.common) var stores: StoresOptions
+    @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
     @Flag(help: "Add about 20 MB of items with photos, which are files beside the store.")
     var testData = false

@@ -18,8 +18,8 @@ extension ItemsCommand {
         @Argument(help: "The new file, or '-'.", completion: .file(extensions: ["json"]))
         var file: String
 
-        @OptionGroup var stores: StoresOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup(title: HelpSection.common) var stores: StoresOptions
+        @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
         private struct Facts: Encodable {
             var path: String
@@ -69,8 +69,8 @@ extension ItemsCommand {
         )
         var file: String
 
-        @OptionGroup var stores: StoresOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup(title: HelpSection.common) var stores: StoresOptions
+        @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
         private struct Facts: Encodable {
             var added: Int

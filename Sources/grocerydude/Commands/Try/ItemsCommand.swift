@@ -20,8 +20,8 @@ struct ItemsCommand: AsyncParsableCommand {
             example: "grocerydude items"
         )
 
-        @OptionGroup var stores: StoresOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup(title: HelpSection.common) var stores: StoresOptions
+        @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
         func run(_ invocation: Invocation) async throws -> CommandResult {
             let items = try GroceryStore(in: invocation.stores).items()
@@ -45,8 +45,8 @@ struct ItemsCommand: AsyncParsableCommand {
         @Option(help: "The unit of the quantity.")
         var unit: String?
 
-        @OptionGroup var stores: StoresOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup(title: HelpSection.common) var stores: StoresOptions
+        @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
         func validate() throws {
             guard !name.isEmpty else { throw ValidationError("an item needs a name") }
@@ -73,8 +73,8 @@ struct ItemsCommand: AsyncParsableCommand {
         @Argument(help: "The items' name.")
         var name: String
 
-        @OptionGroup var stores: StoresOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup(title: HelpSection.common) var stores: StoresOptions
+        @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
         private struct Facts: Encodable {
             var removed: String

@@ -49,7 +49,7 @@ extension SameName: ExpressibleByArgument {}
 struct SameNameOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "If another backup has the name: give it the next number, replace that one, which moves to the trash, or fail.",
+            "If the name is taken: number adds a number, replace moves the old backup to the trash, fail fails.",
             valueName: "how"
         )
     )

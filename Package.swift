@@ -9,6 +9,9 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Test targets are not optimized in any build: they would take half of its time, and wait for what they test.
+let testing = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 let filePath: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
 let package = Package(
@@ -156,13 +159,13 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["Files", "Remotes", filePath],
             path: "Tests/TestSupport",
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .executableTarget(
             name: "StoreWriter",
             dependencies: ["CSQLite"],
             path: "Tests/StoreWriter",
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         // Lets another program's system calls fail, or kills it at one.
         .executableTarget(name: "FaultInjector", path: "Tests/FaultInjector"),
@@ -172,12 +175,12 @@ let package = Package(
                 "Stores", "Files", "TestSupport", "StoreWriter", "CSQLite", filePath,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "HistoryTests",
             dependencies: ["History", "Files", "TestSupport", filePath],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "SampleTests",
@@ -185,49 +188,49 @@ let package = Package(
                 "Sample", "Files", "TestSupport", filePath,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "FilesTests",
             dependencies: ["Files", "TestSupport", filePath],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "ProcessesTests",
             dependencies: ["Processes", "Files", "TestSupport", filePath],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "ChangesTests",
             dependencies: ["Changes", "Archives", "Files", "TestSupport", "CZlib", filePath],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "AgeTests",
             dependencies: ["Age", "Files", "TestSupport", "CZlib", filePath],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "ArchivesTests",
             dependencies: ["Archives", "Files", "TestSupport", "CLibzip", "CZlib", filePath],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "RemotesTests",
             dependencies: ["Remotes", "Files", "TestSupport", filePath],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "MountsTests",
             dependencies: ["Mounts", "Files", "TestSupport", filePath],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "BackupsTests",
             dependencies: [
                 "Backups", "Archives", "Stores", "Remotes", "Files", "TestSupport", filePath,
             ],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "SyncTests",
@@ -235,7 +238,7 @@ let package = Package(
                 "Sync", "Changes", "Stores", "Remotes", "Files", "TestSupport", "CSQLite", filePath,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "OperationsTests",
@@ -244,7 +247,7 @@ let package = Package(
                 "Age", "Mounts", "Files", "TestSupport", "StoreWriter", filePath,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "CommandTests",
@@ -252,14 +255,14 @@ let package = Package(
                 "grocerydude", "Operations", "Backups", "Sync", "Archives", "Stores", "Remotes",
                 "History", "Sample", "Age", "Files", "TestSupport", "CSQLite", filePath,
             ],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
         .testTarget(
             name: "FaultTests",
             dependencies: [
                 "grocerydude", "FaultInjector", "Files", "TestSupport", "CSQLite", filePath,
             ],
-            swiftSettings: strict
+            swiftSettings: testing
         ),
     ]
 )

@@ -94,7 +94,7 @@ public enum AgeError: ExplainedError, Equatable {
         case .badSigner(let path, let line, let reason):
             "'\(printable(path))', line \(line): \(reason)"
         case .agentFailed(let reason): "the agent of OpenSSH does not sign: \(reason)"
-        case .badRecipients(let reason): "nobody can be encrypted for: \(reason)"
+        case .badRecipients(let reason): "invalid recipients: \(reason)"
         }
     }
 

@@ -205,7 +205,7 @@ struct NamespaceTests {
                 [ "$(stat -c %i data)" = "$before" ]
                 """
         )
-        #expect(output?.contains("stays, and what is in it is replaced: process ") == true)
+        #expect(output?.contains("stays, and its contents are replaced: process ") == true)
         #expect(output?.contains("has it mounted at '") == true)
         #expect(output?.contains("works there") == true)
         #expect(output?.contains("it is mounted at '") == true)
@@ -343,7 +343,7 @@ struct NamespaceTests {
             """
         )
         // Where the overlay can rename it (redirect_dir), it was.
-        print("overlay:", output?.contains("what is in it is replaced") as Any)
+        print("overlay:", output?.contains("its contents are replaced") as Any)
     }
 
     @Test("a remote folder without links and without exchange of names takes backups")

@@ -64,7 +64,7 @@ extension RestoreBackup {
     }
 
     private func inside(_ paths: RestorePaths, since refusal: FileError) -> RestorePaths {
-        context.note("\(refusal); it stays, and what is in it is replaced")
+        context.note("\(refusal); it stays, and its contents are replaced")
         return RestorePaths(live: paths.live, .inside)
     }
 

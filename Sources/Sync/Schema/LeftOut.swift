@@ -28,7 +28,7 @@ public struct LeftOut: Equatable, Sendable, CustomStringConvertible {
         case .view: "'\(table)' is a view"
         case .migrations: "'\(table)' tells what became of this file alone"
         case .excluded: "'\(table)' is left out by the map"
-        case .coreData: "'\(table)' is Core Data's own: it is of no entity"
+        case .coreData: "'\(table)' is an internal table of Core Data"
         }
     }
 

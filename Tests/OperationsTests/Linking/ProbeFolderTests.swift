@@ -184,7 +184,7 @@ struct ProbeFolderTests {
         #expect(outcome.findings.map(\.step) == ProbeFolder.Step.allCases)
         #expect(outcome.error == nil && outcome.facts.space?.total ?? 0 > 0)
         // It keeps the times of files, so that its own is not known.
-        #expect(outcome.findings[4].what == "it does not tell its own time")
+        #expect(outcome.findings[4].what == "the server reports no time")
         #expect(try scene.sandbox.contents(of: "made/below").paths.isEmpty)
         #expect(try scene.sandbox.contents(of: "Staging").paths.isEmpty)
         let absent = try await probe(":local:\(scene.sandbox.path("absent").string)").run()

@@ -189,8 +189,10 @@ extension RemoteServer {
         let answer = try Tool.check(
             "curl",
             [
-                "--silent", "--fail", "--request", "PUT", "--header", "Content-Type: application/xml",
-                "--data", "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
+                "--silent", "--fail", "--request", "PUT", "--header",
+                "Content-Type: application/xml",
+                "--data",
+                "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
                 "http://127.0.0.1:\(port)/bucket?versioning",
             ]
         )

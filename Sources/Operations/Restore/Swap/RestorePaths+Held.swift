@@ -16,7 +16,7 @@ extension RestorePaths {
             note("'\(printable(live))' changes its place, and \(holder): have it opened anew")
             return self
         }
-        note("'\(printable(live))' stays, and what is in it is replaced: \(holder)")
+        note("'\(printable(live))' stays, and its contents are replaced: \(holder)")
         return RestorePaths(live: live, .inside)
     }
 }

@@ -65,7 +65,7 @@ struct ConsolidatedArchive {
         guard trailer.state == told?.state else {
             throw ArchivedBackupError.badManifest(
                 increment.name,
-                reason: "put together with what it is built on, it is not what was saved"
+                reason: "checksum mismatch after applying the increment to its base"
             )
         }
         _ = try manifest.add(to: archive, signing: signers)

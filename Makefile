@@ -32,7 +32,7 @@ test: deps
 	scripts/test.sh
 
 # Kills the program at each of its calls that change the disk, lets each of them fail, and more; see
-# Documentation/Reliability.md. A signal's moments are tried again with GROCERYDUDE_FAULTS_SEED=n, one
+# Documentation/Design/Reliability.md. A signal's moments are tried again with GROCERYDUDE_FAULTS_SEED=n, one
 # scenario with GROCERYDUDE_FAULTS_SCENARIO=NAME, one kind of server with GROCERYDUDE_FAULTS_SERVER=NAME.
 faults: deps
 	GROCERYDUDE_FAULTS=all scripts/test.sh --filter FaultTests

@@ -3,7 +3,7 @@
 
     scripts/read-changes.py FILE...
 
-A second reader of the formats, written from Documentation/Sync.md alone. A file that breaks the format
+A second reader of the formats, written from Documentation/Design/Sync.md alone. A file that breaks the format
 is refused whole: one line {"refused": why}, nothing else of it, and the exit code is 1.
 """
 

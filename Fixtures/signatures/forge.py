@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes archives of the format of Documentation/ArchiveFormat.md, written from that page alone.
+"""Makes archives of the format of Documentation/Design/ArchiveFormat.md, written from that page alone.
 
     forge.py OUTPUT KEY [change ...]
 

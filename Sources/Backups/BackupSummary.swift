@@ -131,7 +131,7 @@ public struct BackupID: RawRepresentable, Codable, CodingKeyRepresentable, Hasha
     }
 }
 
-/// A backup that an increment is built on; see `Documentation/ArchiveFormat.md`, 11.
+/// A backup that an increment is built on; see `Documentation/Design/ArchiveFormat.md`, 11.
 public struct Need: Codable, Sendable, Equatable {
     /// The file's name when the increment was made.
     public var name: String

@@ -28,7 +28,7 @@ struct ChangeFileTests {
         #expect(try writer.finish(.sample).bytes == file.bytes)
     }
 
-    @Test("a file is, byte for byte, as Documentation/Sync.md says")
+    @Test("a file is, byte for byte, as Documentation/Design/Sync.md says")
     func golden() throws {
         let stamp = Stamp(clock: ChangeHeader.sample.clock, device: ChangeHeader.sample.device)
         let earlier = Stamp(clock: stamp.clock - 1, device: stamp.device)

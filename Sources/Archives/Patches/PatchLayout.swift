@@ -1,7 +1,7 @@
 internal import Files
 
 /// The bytes of a new patch: for each run its offset (8 bytes) and its length (4), little-endian, and its bytes; see
-/// `Documentation/ArchiveFormat.md`.
+/// `Documentation/Design/ArchiveFormat.md`.
 ///
 /// It is read from beginning to end.
 public struct PatchLayout {

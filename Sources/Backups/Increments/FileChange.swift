@@ -2,7 +2,7 @@ package import Archives
 package import Files
 
 /// An increment's record of a path, in addition to the record that every archive has; see
-/// `Documentation/ArchiveFormat.md`, 11.
+/// `Documentation/Design/ArchiveFormat.md`, 11.
 package enum FileChange: Equatable {
     /// The entry has the complete content.
     case whole

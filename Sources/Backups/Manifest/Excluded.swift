@@ -1,7 +1,7 @@
 internal import Files
 package import Stores
 
-/// A backup's record of excluded files; see `Documentation/ArchiveFormat.md`, 4.1.
+/// A backup's record of excluded files; see `Documentation/Design/ArchiveFormat.md`, 4.1.
 public struct Excluded: Codable, Sendable, Equatable {
     /// The patterns of gitignore(5), in order.
     public var patterns: [String]

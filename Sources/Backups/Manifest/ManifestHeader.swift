@@ -3,7 +3,7 @@ public import Foundation
 public import Stores
 
 /// The first line of a manifest: the archive's description of the backup; see
-/// `Documentation/ArchiveFormat.md`, 4.1.
+/// `Documentation/Design/ArchiveFormat.md`, 4.1.
 public struct ManifestHeader: Codable, Sendable {
     /// The format version of a full backup.
     public static let wholeFormat = 1

@@ -172,7 +172,7 @@ package final class ManifestWriter {
     }
 }
 
-/// The last line of a manifest; see `Documentation/ArchiveFormat.md`, 4.3.
+/// The last line of a manifest; see `Documentation/Design/ArchiveFormat.md`, 4.3.
 public struct ManifestTrailer: Codable, Sendable {
     /// The problems of the backup.
     public var problems: [Problem]

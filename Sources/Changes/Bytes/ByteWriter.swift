@@ -1,6 +1,6 @@
 public import Files
 
-/// A growing array of bytes in the notation of the formats; see Documentation/Sync.md.
+/// A growing array of bytes in the notation of the formats; see Documentation/Design/Sync.md.
 public struct ByteWriter: Sendable {
     public private(set) var bytes: [UInt8] = []
 

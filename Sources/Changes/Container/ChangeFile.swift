@@ -15,7 +15,7 @@ public struct ChangeFile: Sendable {
         var start = 0
     }
 
-    /// The limits of a file's content; see Documentation/Sync.md.
+    /// The limits of a file's content; see Documentation/Design/Sync.md.
     public enum Limit {
         public static let tables = 10_000
         /// The limit of columns of one table.

@@ -1,4 +1,4 @@
-/// The computation of a view in steps; see section 7 of Documentation/Sync.md.
+/// The computation of a view in steps; see section 7 of Documentation/Design/Sync.md.
 struct ViewComputation {
     let schema: ViewSchema
     let tables: [TableName: ViewSchema.Table]

@@ -8,12 +8,12 @@ import Testing
 
 @testable import Operations
 
-/// Documentation/ArchiveFormat.md has a reader in it, which nothing of ours is in.
+/// Documentation/Design/ArchiveFormat.md has a reader in it, which nothing of ours is in.
 @Suite("The archive format", .enabled(if: Tool.isInstalled("python3")))
 struct ArchiveFormatTests {
     /// The program of section 9, as a file.
     private func reader(in scene: Scene) throws -> FilePath {
-        let path = Fixtures.repository.appending("Documentation/ArchiveFormat.md")
+        let path = Fixtures.repository.appending("Documentation/Design/ArchiveFormat.md")
         let text = String(
             decoding: try File.contents(of: path, limit: 1 << 20),
             as: UTF8.self

@@ -10,7 +10,7 @@ import Testing
 
 /// Failures of other programs that synchronise stores, as they were published; none of them here.
 ///
-/// The numbers are those of the list in Documentation/Sync.md.
+/// The numbers are those of the list in Documentation/Design/Sync.md.
 @Suite("What has failed elsewhere")
 struct PublishedFailuresTests {
     let scene: AccidentScene

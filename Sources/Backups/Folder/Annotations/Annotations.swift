@@ -4,7 +4,8 @@ package import Foundation
 internal import Remotes
 internal import SystemPackage
 
-/// All annotations of a remote folder, in JSON files of a hidden subfolder (`Documentation/ArchiveFormat.md`, 8).
+/// All annotations of a remote folder, in JSON files of a hidden subfolder; see
+/// `Documentation/Design/ArchiveFormat.md`, 8.
 ///
 /// A file never changes: a writer writes a new file with all annotations, and removes the files that it has read. Two
 /// machines may leave two files, and a synchronising program any number of copies. Their annotations of each backup are

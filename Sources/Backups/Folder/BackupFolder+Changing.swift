@@ -120,6 +120,8 @@ extension BackupFolder {
                 rememberExpectedRows(rows, after: backup)
             }
             memory.catalog.remember(backup, in: address)
+            // From now on, a folder without it has fallen behind.
+            if owns(backup) { _ = memory.catalog.newer(than: backup, in: ownPlace) }
             return (backup, notSynced)
         }
         preconditionFailure("numbers do not end")

@@ -1,5 +1,6 @@
 internal import Files
 internal import Foundation
+internal import Remotes
 
 /// Backups that vanished from their folder, and that no run on this machine removed.
 package struct VanishedBackups {
@@ -36,11 +37,24 @@ extension BackupFolder {
     package func vanished() async -> VanishedBackups? {
         let seen = memory.catalog.vanished(from: address)
         guard !seen.isEmpty else { return nil }
-        let trashed = Set((try? await trash.entries().map(\.name.exact)) ?? [])
+        let trashed = await trashedNames()
         for name in trashed.intersection(seen.keys) {
             memory.catalog.remember(name.text, isTaken: true, in: address)
         }
         return VanishedBackups(seen.filter { !trashed.contains($0.key) })
+    }
+
+    /// Returns the names of the backups that the user's machines moved to the trash.
+    ///
+    /// A name alone proves nothing: whoever may write to the folder can put any file there. An archive on this machine
+    /// needs a trusted signature, unless it is encrypted and no key here opens it.
+    private func trashedNames() async -> Set<ExactString> {
+        let entries = ((try? await trash.entries()) ?? []).filter { entry in
+            guard entry.size > 0, entry.file.location != nil else { return entry.size > 0 }
+            let found = backup(entry)
+            return found.distrust == nil || found.isEncrypted && found.isAnonymous
+        }
+        return Set(entries.map(\.name.exact))
     }
 
     /// Returns the warning for a run that makes or needs a backup.
@@ -67,7 +81,7 @@ extension BackupFolder {
         guard keys.signers != nil else { return nil }
         let newest = own(backups).first { $0.timeSource == .manifest }
         guard let newer = memory.catalog.newer(than: newest, in: ownPlace) else { return nil }
-        let trashed = Set(((try? await trash.entries()) ?? []).map(\.name.exact))
+        let trashed = await trashedNames()
         if trashed.union(givenNames).contains(newer.exact) {
             // Another machine of the user deleted it, or the listing is late.
             if trashed.contains(newer.exact) {

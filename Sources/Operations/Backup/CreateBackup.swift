@@ -145,7 +145,7 @@ public struct CreateBackup: Sendable {
         guard let last = folder.predecessor(among: backups) else { return nil }
         let shown = printable(bytes: last.name.utf8)
         let steps = [
-            last.isOther ? "set 'origin: \(shown)'" : nil,
+            last.isOther ? "set 'origin' to '\(shown)'" : nil,
             last.key.map { "run 'grocerydude trust add \($0.fingerprint)'" },
         ].compactMap(\.self).joined(separator: ", and ")
         return

@@ -263,16 +263,14 @@ public struct RestoreBackup: Sendable {
         do {
             guard options.isDryRun else {
                 let plan = try await context.open(backup, in: folder, holdingTo: options.limits)
-                if let signer = options.signer, plan.signature.key?.fingerprint != signer {
-                    let reason = "\(signer) did not sign it"
-                    throw ArchivedBackupError.distrusted(plan.name, reason: reason)
-                }
+                try refuseOtherSigner(of: plan)
                 try plan.strip(options.stripsComponents, replacing: live, context)
                 return plan
             }
             return try await context.look(at: backup, in: folder, holdingTo: options.limits) {
                 // An archive at hand is verified as a whole.
                 if !$0.isAtHand { try $0.forEach { _ in } }
+                try refuseOtherSigner(of: $0)
                 try $0.strip(options.stripsComponents, replacing: live, context)
                 return $0
             }
@@ -281,6 +279,12 @@ public struct RestoreBackup: Sendable {
         } catch {
             throw RestoreError.restoreFailed(error)
         }
+    }
+
+    /// Throws if a signer was named and did not sign an archive.
+    private func refuseOtherSigner(of plan: ArchivedBackup) throws {
+        guard let signer = options.signer, plan.signature.key?.fingerprint != signer else { return }
+        throw ArchivedBackupError.distrusted(plan.name, reason: "\(signer) did not sign it")
     }
 
     /// Throws if a process has a store open, or would still see the replaced data afterwards; with `force`, does

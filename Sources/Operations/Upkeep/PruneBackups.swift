@@ -140,7 +140,7 @@ public struct PruneBackups: Sendable {
             guard reasonToLeave(backup) == nil else { return nil }
             return switch options.scope {
             case .allOrigins: ""
-            case .ownOrigin, .eachOrigin: isOwn(backup) ? "" : backup.origin
+            case .ownOrigin, .eachOrigin: isOwn(backup) ? "" : "of \(backup.origin ?? "")"
             }
         }.sorted { ($0.key ?? "") < ($1.key ?? "") }.map(\.value)
     }
@@ -226,6 +226,7 @@ public struct PruneBackups: Sendable {
         if backup.isFromFuture(at: options.now) { return "from the future" }
         // The archive is elsewhere, and this machine has neither made nor read it.
         if backup.timeSource != .manifest { return "not known to be made by grocerydude" }
+        if folder.origin != nil, backup.origin?.isEmpty ?? true { return "of an unknown origin" }
         guard options.scope == .ownOrigin, folder.origin?.isOther(than: backup) ?? false else {
             return nil
         }

@@ -77,6 +77,12 @@ public struct ConsolidateBackup: Sendable {
 
     private func consolidate(_ backup: Backup, among backups: [Backup]) async throws -> Outcome {
         let increment = try await context.open(backup, in: folder)
+        // The whole backup would be unsigned, and its machine would lose one that counts.
+        if folder.origin?.isOther(than: backup) ?? false,
+            let reason = folder.remark(onSignerOf: increment)
+        {
+            throw ArchivedBackupError.distrusted(increment.name, reason: reason)
+        }
         // An encrypted backup stays encrypted, for the same recipients, even if the user named none.
         let recipients =
             try folder.keys.recipients()

@@ -33,10 +33,13 @@ public struct AllowedSigners: Sendable {
     ///   - path: the path for messages.
     /// - Throws: `AgeError.badSigner` with the number of an invalid line.
     public init(_ text: String, path: FilePath) throws {
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
-            .enumerated()
-        {
-            let line = line.trimmingCharacters(in: .whitespaces)
+        // A character of Swift's may be both CR and LF.
+        for (index, line) in text.split(
+            omittingEmptySubsequences: false,
+            whereSeparator: \.isNewline
+        )
+        .enumerated() {
+            let line = line.trimmingCharacters(in: .whitespacesAndNewlines)
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             do {
                 signers += try Signer(line, number: index + 1).map { [$0] } ?? []
@@ -49,7 +52,8 @@ public struct AllowedSigners: Sendable {
     /// Returns the owner of a key, if the key may sign in this namespace at this time.
     public func signer(of key: SSHPublicKey, namespace: String, at date: Date) -> Signer? {
         signers.first { signer in
-            signer.key == key && signer.namespaces?.contains(namespace) ?? true
+            signer.key == key
+                && signer.namespaces?.contains { fnmatch($0, namespace, 0) == 0 } ?? true
                 && signer.validAfter.map { $0 <= date } ?? true
                 && signer.validBefore.map { date < $0 } ?? true
         }
@@ -57,11 +61,17 @@ public struct AllowedSigners: Sendable {
 
     /// Returns a line that trusts a key in one namespace.
     public static func line(for key: SSHPublicKey, name: String, namespace: String) -> String {
-        // Whitespace ends a name, and commas separate names.
+        "\(self.name(for: name)) namespaces=\"\(namespace)\" \(key.text)\n"
+    }
+}
+
+extension AllowedSigners {
+    /// Returns a name as a line has it: whitespace ends a name, and commas separate names.
+    public static func name(for text: String) -> String {
         let name = String(
-            name.map { $0.isWhitespace || "\",*?!#".contains($0) || $0 == "\0" ? "_" : $0 }
+            text.map { $0.isWhitespace || "\",*?!#".contains($0) || $0 == "\0" ? "_" : $0 }
         )
-        return "\(name.isEmpty ? "_" : name) namespaces=\"\(namespace)\" \(key.text)\n"
+        return name.isEmpty ? "_" : name
     }
 }
 

@@ -131,12 +131,17 @@ extension KeyRing {
         return new
     }
 
-    /// Adds a key to the trusted ones, unless it is there already.
+    /// Adds a key to the trusted ones, unless its backups are trusted already.
     ///
     /// - Returns: whether it was added.
     @discardableResult
     static func trust(_ key: SSHPublicKey, as name: String) throws -> Bool {
-        guard try !allowedSigners().signers.contains(where: { $0.key == key }) else { return false }
+        let known = try allowedSigners().signer(
+            of: key,
+            namespace: BackupSignature.namespace,
+            at: .now
+        )
+        guard known == nil else { return false }
         var bytes = try text(of: allowedSignersPath)
         if let last = bytes.last, last != UInt8(ascii: "\n") { bytes.append(UInt8(ascii: "\n")) }
         let line = AllowedSigners.line(for: key, name: name, namespace: BackupSignature.namespace)

@@ -114,7 +114,8 @@ struct TrustRemoveCommand: FolderCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let key = SSHPublicKey(line: machine)
         let signers = try KeyRing.allowedSigners().signers.filter {
-            $0.name == machine || $0.key.fingerprint == machine || $0.key == key
+            [machine, AllowedSigners.name(for: machine)].contains($0.name)
+                || $0.key.fingerprint == machine || $0.key == key
         }
         guard !signers.isEmpty else { throw CommandError.noSigner(machine) }
         try KeyRing.distrust(signers)

@@ -146,7 +146,7 @@ struct Configuration {
         _ profile: Profile
     ) throws -> Profile {
         var profile = profile
-        let keys: Set = ["stores", "remote", "metrics_file"]
+        let keys: Set = ["stores", "remote", "metrics_file", "origin"]
         for setting in Setting.all where keys.contains(setting.key) {
             let value = named?.values[setting.key] ?? file?.common[setting.key]
             if let value { try setting.read(value, &profile) }

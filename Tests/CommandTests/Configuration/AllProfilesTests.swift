@@ -97,6 +97,10 @@ struct AllProfilesTests {
             "metrics_file: /m\nprofiles: {a: {stores: /a, remote: /r}, b: {stores: /b, remote: /s}}\n"
         )
         #expect(try errors().contains("have different stores and one 'metrics_file': '/m'"))
+        try program.configure(
+            "origin: o\nprofiles: {a: {stores: /a, remote: /r}, b: {stores: /b, remote: /r}}\n"
+        )
+        #expect(try errors().contains("have different stores and one 'origin': 'o'"))
         // Two ways to back up the same are fine.
         try program.configure(
             "profiles: {a: {stores: /a, remote: /r}, b: {stores: /a/, remote: /r}}\n"

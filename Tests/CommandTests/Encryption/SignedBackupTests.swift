@@ -142,6 +142,7 @@ struct SignedBackupTests {
 
     @Test("are decided on by the signer that is named")
     func signer() throws {
+        let other = "SHA256:" + String(repeating: "x", count: 43)
         #expect(try run("backup").status == 0)
         let fingerprint =
             try #require(
@@ -156,8 +157,8 @@ struct SignedBackupTests {
             "Right"
         )
         #expect(right.status == 0, "\(right.errors)")
-        let wrong = try run("restore", "latest", "--signer", "SHA256:x", "--target", "Wrong")
-        #expect(wrong.status == 21 && wrong.errors.contains("SHA256:x did not sign it"))
+        let wrong = try run("restore", "latest", "--signer", other, "--target", "Wrong")
+        #expect(wrong.status == 21 && wrong.errors.contains("\(other) did not sign it"))
         #expect(!program.sandbox.exists("Wrong"))
     }
 
@@ -335,6 +336,77 @@ struct SignedBackupTests {
             "--yes"
         )
         #expect(plain.status == 64 && plain.errors.contains("--plain"), "\(plain.errors)")
+    }
+
+    @Test(
+        "are missed by the next restore, even if only 'backup' has seen the newest one",
+        arguments: ["removed", "replaced", "empty decoy", "other decoy"]
+    )
+    func fellBehind(how: String) throws {
+        let first = try String(run("backup").text.dropLast())
+        let newest = try String(run("backup").text.dropLast())
+        let path = program.sandbox.path("Remote/\(newest)")
+        try LocalFileSystem().remove(path)
+        if how == "replaced" {
+            let older = try program.sandbox.read("Remote/\(first)")
+            try program.sandbox.write(older, to: "Remote/\(newest)")
+        }
+        if how.hasSuffix("decoy") {
+            let decoy = how.hasPrefix("empty") ? "" : "no archive"
+            let name = "20261126T090100.123Z \(newest)"
+            try program.sandbox.write(decoy, to: "Remote/.grocerydude-trash/\(name)")
+        }
+        let restore = try run("restore", "latest", "--dry-run")
+        #expect(restore.status == 0 && restore.errors.contains("gone"), "\(restore.errors)")
+    }
+
+    @Test(
+        "that name no origin are nobody's, even if this machine signed them",
+        arguments: ["", "origin="]
+    )
+    func withoutOrigin(change: String) throws {
+        #expect(try run("backup").status == 0)
+        try forge(change, key: ".local/state/grocerydude/signing_key")
+        #expect(try run("backup").status == 0)
+        let pruned = try run("prune", "--keep-last", "1")
+        #expect(pruned.status == 0, "\(pruned.errors)")
+        let names = try rows().compactMap { $0["name"] as? String }
+        #expect(names.count == 2 && names.contains { $0.contains("2098") }, "\(names)")
+        #expect(try run("prune", "--keep-last", "1", "--all-origins").status == 0)
+        #expect(try rows().count == 2)
+    }
+
+    @Test("are held to the named signer in a dry run as in the run itself")
+    func drySigner() throws {
+        #expect(try run("backup").status == 0)
+        let other = "SHA256:" + String(repeating: "A", count: 43)
+        for more in [["--dry-run"], ["--yes"]] {
+            let refused = try program.run(["restore", "latest", "--signer", other] + more + places)
+            #expect(refused.status == 21, "\(refused.errors)")
+        }
+        let wrong = try run("restore", "latest", "--dry-run", "--signer", "foo")
+        #expect(wrong.status == 64 && wrong.errors.contains("takes a fingerprint"))
+    }
+
+    @Test("of a key that is listed for something else count once it is trusted for backups")
+    func otherNamespace() throws {
+        let key = String(decoding: try program.sandbox.read("other.pub"), as: UTF8.self)
+            .split(separator: " ").prefix(2).joined(separator: " ")
+        try program.sandbox.write(
+            "somebody namespaces=\"git\" \(key)\r\n",
+            to: ".config/grocerydude/allowed_signers"
+        )
+        try forge()
+        let added = try run("trust", "add", "\(key) a machine", "--yes")
+        #expect(added.status == 0 && added.text.contains("is trusted"), "\(added.text)")
+        #expect(try rows().contains { $0["signer"] as? String == "a_machine" })
+        let removed = try run("trust", "remove", "a machine")
+        #expect(removed.status == 0, "\(removed.errors)")
+        try program.sandbox.write(
+            "somebody namespaces=\"grocery*\" \(key)\r\n",
+            to: ".config/grocerydude/allowed_signers"
+        )
+        #expect(try rows().contains { $0["signer"] as? String == "somebody" })
     }
 }
 

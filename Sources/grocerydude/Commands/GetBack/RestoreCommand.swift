@@ -151,6 +151,11 @@ struct RestoreCommand: FolderCommand {
 
     func validate() throws {
         guard !undo || name == nil else { throw ValidationError("'--undo' takes no name") }
+        if let signer, signer.wholeMatch(of: /SHA256:[A-Za-z0-9+\/]{43}/) == nil {
+            throw ValidationError(
+                "'--signer' takes a fingerprint as 'grocerydude trust' shows it: SHA256:…"
+            )
+        }
         guard at == nil || name == nil else { throw ValidationError("'--at' takes no name") }
         guard at == nil || !undo else {
             throw ValidationError("'--at' and '--undo' exclude each other")

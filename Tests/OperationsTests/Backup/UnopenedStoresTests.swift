@@ -144,10 +144,10 @@ struct UnopenedStoresTests {
         }
     }
 
-    @Test("to its end has the log under a name that SQLite does not look for")
-    func damagedLog() async throws {
+    /// Makes a store whose application was killed, with a log in which the last of three rows is damaged; returns the log.
+    private func damageLog(of name: String) throws -> [UInt8] {
         let application = try application(
-            "a.sqlite",
+            name,
             "PRAGMA journal_mode = wal",
             "CREATE TABLE t (x)",
             "INSERT INTO t VALUES (1)",
@@ -155,10 +155,16 @@ struct UnopenedStoresTests {
             "INSERT INTO t VALUES (3)"
         )
         application.kill()
-        try LocalFileSystem().remove(scene.stores.appending("a.sqlite-shm"))
-        var log = try scene.sandbox.read("Stores/a.sqlite-wal")
+        try LocalFileSystem().remove(scene.stores.appending("\(name)-shm"))
+        var log = try scene.sandbox.read("Stores/\(name)-wal")
         log[32 + 3 * 4120 + 200] ^= 1
-        try scene.sandbox.write(log, to: "Stores/a.sqlite-wal")
+        try scene.sandbox.write(log, to: "Stores/\(name)-wal")
+        return log
+    }
+
+    @Test("to its end has the log under a name that SQLite does not look for")
+    func damagedLog() async throws {
+        let log = try damageLog(of: "a.sqlite")
         try scene.sandbox.write("mine", to: "Stores/a.sqlite-wal.damaged")
         let outcome = try await backUp()
         #expect(outcome.problems.map(\.kind) == [.damagedStore])
@@ -175,18 +181,7 @@ struct UnopenedStoresTests {
     @Test("to its end has the log under a shorter name if its own is too long for that")
     func damagedLogOfLongName() async throws {
         let name = String(repeating: "w", count: 241) + ".db"
-        let application = try application(
-            name,
-            "PRAGMA journal_mode = wal",
-            "CREATE TABLE t (x)",
-            "INSERT INTO t VALUES (1)",
-            "INSERT INTO t VALUES (2)"
-        )
-        application.kill()
-        try LocalFileSystem().remove(scene.stores.appending("\(name)-shm"))
-        var log = try scene.sandbox.read("Stores/\(name)-wal")
-        log[32 + 2 * 4120 + 200] ^= 1
-        try scene.sandbox.write(log, to: "Stores/\(name)-wal")
+        let log = try damageLog(of: name)
         #expect(try await backUp().problems.map(\.kind) == [.damagedStore])
         try await scene.restore { $0.makesSafetyBackup = false }
         let names = try Directory.open(scene.stores).names().map(\.description)

@@ -44,6 +44,15 @@ extension BackupKeys {
     }
 
     private static let unreadable = "the trusted keys cannot be read"
+
+    fileprivate static func unreadable(_ error: any Error) -> String {
+        "\(unreadable): \(explain(error))"
+    }
+}
+
+extension BackupFolder.Listing {
+    /// The warning if the trusted keys cannot be read, so that no backup counts.
+    public var signersWarning: String? { signersError.map(BackupKeys.unreadable) }
 }
 
 extension BackupFolder {
@@ -52,7 +61,7 @@ extension BackupFolder {
         do {
             return try memory.catalog.knowsNobody ? nil : archived.distrust
         } catch {
-            return "the trusted keys cannot be read: \(explain(error))"
+            return BackupKeys.unreadable(error)
         }
     }
 

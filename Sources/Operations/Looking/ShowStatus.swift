@@ -131,9 +131,7 @@ public struct ShowStatus: Sendable {
             // An unreadable log was already reported above.
             let listing = try await folder.list()
             backups = listing.backups
-            if let error = listing.signersError {
-                status.warnings.append("the trusted keys cannot be read: \(explain(error))")
-            }
+            status.warnings += [listing.signersWarning].compactMap(\.self)
         } catch {
             status.remoteError = error
             return

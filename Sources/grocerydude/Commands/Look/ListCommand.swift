@@ -77,9 +77,7 @@ struct ListCommand: FolderCommand {
             sight.remarks.append(.note(reason))
         }
         if let error = outcome.annotationsError { sight.remarks.append(.warning(explain(error))) }
-        if let error = outcome.signersError {
-            sight.remarks.append(.warning("the trusted keys cannot be read: \(explain(error))"))
-        }
+        if let warning = outcome.signersWarning { sight.remarks.append(.warning(warning)) }
         if output.level >= .verbose {
             if let error = outcome.logError {
                 sight.remarks.append(.warning("the log cannot be read: \(explain(error))"))

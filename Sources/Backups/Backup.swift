@@ -121,11 +121,15 @@ public struct Backup: Sendable, Equatable {
     /// A copy of an old archive has a new file, so ages, policies and `latest` do not use the file's time.
     package var ownTime: Date? { timeSource == .file ? nil : time }
 
-    /// Takes over everything that its manifest says.
+    /// Takes over everything that the header of its manifest says.
+    ///
+    /// Facts that only the end of the manifest, or an annotation, has stay as they are.
     package mutating func take(_ header: ManifestHeader, _ signature: BackupSignature) {
         id = header.id
         self.signature = signature
-        if let summary = BackupSummary(header) { take(summary, signature) }
+        guard var new = BackupSummary(header) else { return }
+        (new.content, new.isPartial) = (summary.content, summary.isPartial)
+        take(new, signature)
     }
 
     /// Takes over a summary; one without a time is of another program's archive, which has no signature.

@@ -80,7 +80,7 @@ extension BackupSummary: Codable {
         reason = try line.text()
         isPartial = try line.flag()
         content = try line.text()
-        root = try line.value()
+        root = try ManifestHeader.Root(mode: line.text(), uid: line.number(), gid: line.number())
         exclusions = try line.text()
         origin = try line.text()
         originName = try line.text()
@@ -98,7 +98,9 @@ extension BackupSummary: Codable {
         line.add(reason)
         line.add(isPartial)
         line.add(content)
-        try line.add(value: root)
+        line.add(root?.mode)
+        line.add(root?.uid)
+        line.add(root?.gid)
         line.add(exclusions)
         line.add(origin)
         line.add(originName)
@@ -106,6 +108,14 @@ extension BackupSummary: Codable {
         line.add(number)
         try line.add(value: needs.isEmpty ? nil : needs)
         try line.encode(to: encoder)
+    }
+}
+
+extension ManifestHeader.Root {
+    fileprivate init?(mode: String?, uid: UInt32?, gid: UInt32?) {
+        guard let mode, let uid, let gid else { return nil }
+        self.init(mode: 0, owner: uid, group: gid)
+        self.mode = mode
     }
 }
 

@@ -12,6 +12,13 @@ public struct RemoteHash: Codable, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { "\(kind) \(value)" }
 
+    /// Parses the result of `description`; returns `nil` for any other text.
+    public init?(description: String) {
+        let words = description.split(separator: " ").map(String.init)
+        guard words.count == 2 else { return nil }
+        self.init(kind: words[0], value: words[1])
+    }
+
     /// Parses the line of rclone's log for a successful comparison of a transfer: `md5 = 0cc1… OK`.
     init?(compared line: String) {
         let words = line.split(separator: " ", omittingEmptySubsequences: false)

@@ -115,10 +115,29 @@ struct ManyBackupsTests {
             #expect(try JSONDecoder().decode([BackupSummary].self, from: data) == [summary])
             #expect(data.first == UInt8(ascii: "[") && data.dropFirst().first == UInt8(ascii: "\""))
         }
+        let hash = RemoteHash(kind: "md5", value: "0cc1")
+        #expect(RemoteHash(description: hash.description) == hash)
+        #expect(RemoteHash(description: "md5") == nil)
         for text in [#"["1|2"]"#, "[3]", #"["x||||||||||||"]"#, #"["|||||||||||||"]"#] {
             #expect(throws: DecodingError.self) {
                 try JSONDecoder().decode([BackupSummary].self, from: Data(text.utf8))
             }
         }
+    }
+
+    @Test("keep what is known from elsewhere when their manifest's beginning is read")
+    func knownFacts() async throws {
+        let scene = try Scene()
+        let made = try await scene.backUp().backup
+        let opened = try ArchivedBackup(
+            try #require(made.file.location),
+            name: made.name,
+            keys: .none
+        )
+        var backup = Backup(made.file, timeZone: Scene.utc)
+        backup.summary.isPartial = true
+        backup.summary.content = "known"
+        backup.take(try #require(opened.header), .none)
+        #expect(backup.isPartial && backup.content == "known" && backup.id == made.id)
     }
 }

@@ -21,7 +21,7 @@ extension BackupCatalog {
         ///
         /// It includes the signing keys, so that an unsigned backup with a copied identity does not get the summary of
         /// the signed one.
-        var summary: BackupID { keys.map { BackupID(rawValue: "\(id.rawValue) \($0)") } ?? id }
+        var summaryKey: BackupID { keys.map { BackupID(rawValue: "\(id.rawValue) \($0)") } ?? id }
 
         /// The proof of who made the backup.
         var signature: BackupSignature {
@@ -86,7 +86,7 @@ extension BackupCatalog.Sighting: Codable {
         self.id = BackupID(rawValue: id)
         self.size = size
         state = try line.text()
-        hash = try line.value()
+        hash = try line.text().flatMap(RemoteHash.init(description:))
         isTaken = try line.flag()
         keys = try line.text()
         try line.end()
@@ -97,7 +97,7 @@ extension BackupCatalog.Sighting: Codable {
         line.add(id.rawValue)
         line.add(size)
         line.add(state)
-        try line.add(value: hash)
+        line.add(hash?.description)
         line.add(isTaken)
         line.add(keys)
         try line.encode(to: encoder)

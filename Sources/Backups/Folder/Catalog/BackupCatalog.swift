@@ -104,7 +104,7 @@ public final class BackupCatalog: Sendable {
         let (file, content) = (backup.file, known)
         guard let sighting = content.files[address.exact]?[file.name.exact],
             sighting.size == file.size,
-            let summary = content.backups[sighting.summary], summary.isPossible,
+            let summary = content.backups[sighting.summaryKey], summary.isPossible,
             file.location == nil || sighting.state == Sighting(file, sighting.id, nil)?.state
         else { return false }
         backup.id = sighting.id
@@ -143,7 +143,7 @@ public final class BackupCatalog: Sendable {
                 sighting.isTaken = known.isTaken
             }
             $0.files[address.exact, default: [:]][backup.name.exact] = sighting
-            $0.backups[sighting.summary] = summary
+            $0.backups[sighting.summaryKey] = summary
         }
     }
 
@@ -278,7 +278,7 @@ public final class BackupCatalog: Sendable {
             content.expected = content.expected.filter { place, _ in
                 place != address.exact && !place.hasPrefix(own)
             }
-            let seen = Set(content.files.values.flatMap { $0.values.map(\.summary) })
+            let seen = Set(content.files.values.flatMap { $0.values.map(\.summaryKey) })
             content.backups = content.backups.filter { seen.contains($0.key) }
         }
     }
@@ -304,7 +304,7 @@ public final class BackupCatalog: Sendable {
             let kept = Set(files.filter { names.contains($0.key) }.values.map(\.id))
             let lost = gone.filter { _, sighting in
                 !kept.contains(sighting.id) && !sighting.isTaken
-                    && state.content.backups[sighting.summary].map(isMissed) ?? false
+                    && state.content.backups[sighting.summaryKey].map(isMissed) ?? false
             }.map(\.key)
             if !lost.isEmpty { state.losers.insert(address.exact) }
             let back = (state.content.vanished?[address.exact] ?? [:]).keys.filter(names.contains)
@@ -313,7 +313,7 @@ public final class BackupCatalog: Sendable {
             guard !gone.isEmpty || !back.isEmpty || isDue else { return }
             state.change { content in
                 for name in gone.keys { content.files[address.exact]?[name] = nil }
-                let seen = Set(content.files.values.flatMap { $0.values.map(\.summary) })
+                let seen = Set(content.files.values.flatMap { $0.values.map(\.summaryKey) })
                 content.backups = content.backups.filter { seen.contains($0.key) }
                 guard let now else { return }
                 var vanished = content.vanished?[address.exact] ?? [:]

@@ -110,7 +110,7 @@ public struct BackupFolder: Sendable {
     }
 
     /// Whether this machine has seen a backup of the own origin in this folder.
-    package var knowsOwn: Bool { memory.catalog.newer(than: nil, in: ownPlace) != nil }
+    package var knowsOwn: Bool { newer(than: nil) != nil }
 
     /// The newest backup of an earlier system with the own origin's name, or of this system's earlier key.
     package struct Predecessor {
@@ -141,17 +141,22 @@ public struct BackupFolder: Sendable {
         return nil
     }
 
-    /// The key for facts about the own origin's backups: the folder's address with the origin.
-    var ownPlace: String { origin.map { "\(address)\n\($0.id)" } ?? address }
+    /// The key for facts about the own origin's backups.
+    private var ownKey: String { origin?.id ?? "" }
+
+    /// Remembers the newest own backup, and returns the name of a newer one that was seen before.
+    func newer(than newest: Backup?) -> String? {
+        memory.catalog.newer(than: newest, of: ownKey, in: address)
+    }
 
     /// Returns the rows to compare the next backup with; see `BackupCatalog.expectedRows`.
     package func expectedRows(after backups: [Backup], isListed: Bool = true) -> [StoreRows]? {
-        memory.catalog.expectedRows(after: backups, in: ownPlace, isListed: isListed)
+        memory.catalog.expectedRows(after: backups, of: ownKey, in: address, isListed: isListed)
     }
 
     /// Remembers the rows to compare the own backup after this one with.
     package func rememberExpectedRows(_ rows: [StoreRows], after backup: Backup) {
-        memory.catalog.rememberExpectedRows(rows, after: backup, in: ownPlace)
+        memory.catalog.rememberExpectedRows(rows, after: backup, of: ownKey, in: address)
     }
 
     /// Reads the folder.

@@ -80,7 +80,7 @@ extension BackupFolder {
     package func lagWarning(beside backups: [Backup]) async -> String? {
         guard keys.signers != nil else { return nil }
         let newest = own(backups).first { $0.timeSource == .manifest }
-        guard let newer = memory.catalog.newer(than: newest, in: ownPlace) else { return nil }
+        guard let newer = newer(than: newest) else { return nil }
         let trashed = await trashedNames()
         if trashed.union(givenNames).contains(newer.exact) {
             // Another machine of the user deleted it, or the listing is late.

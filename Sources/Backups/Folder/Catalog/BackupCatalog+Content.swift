@@ -57,23 +57,33 @@ extension BackupCatalog {
 
     /// The content of the cache file.
     struct Content: Codable {
-        /// The sightings, by the address of a folder and the name of a file in it.
-        var files: [ExactString: [ExactString: Sighting]] = [:]
+        /// The folders, by address.
+        var folders: [ExactString: Folder] = [:]
         var backups: [BackupID: BackupSummary] = [:]
-        /// The expected rows, by the address of a folder with the origin.
-        var expected: [ExactString: Expectation] = [:]
-        /// The newest backup of each origin with a trusted signature, by the same keys as `expected`.
-        var newest: [ExactString: Newest]?
-        /// The time of each folder's last listing, by address, in milliseconds since 1970-01-01 UTC.
-        ///
-        /// `vanished` has the backups that this program did not remove, by address and name, with the time of the last
-        /// listing that showed them.
-        var listed: [ExactString: Int64]?
-        var vanished: [ExactString: [ExactString: Int64]]?
         /// The annotations of backups, which may be moved to another folder without them.
-        var annotations: [BackupID: Annotation]?
-        /// The recent changes of this machine, which a listing may not show yet, by the address of a folder.
-        var deeds: [ExactString: Deeds]?
+        var annotations: [BackupID: Annotation] = [:]
+
+        /// Forgets the backups that no folder has any more.
+        mutating func forgetUnseen() {
+            let seen = Set(folders.values.flatMap { $0.files.values.map(\.summaryKey) })
+            backups = backups.filter { seen.contains($0.key) }
+        }
+    }
+
+    /// The facts about one folder.
+    struct Folder: Codable {
+        /// The sightings, by the name of a file.
+        var files: [ExactString: Sighting] = [:]
+        /// The expected rows, by origin.
+        var expected: [ExactString: Expectation] = [:]
+        /// The newest backup with a trusted signature, by origin.
+        var newest: [ExactString: Newest] = [:]
+        /// The time of the last listing, in milliseconds since 1970-01-01 UTC.
+        var listed: Int64?
+        /// The backups that this program did not remove, by name, with the time of the last listing that showed them.
+        var vanished: [ExactString: Int64] = [:]
+        /// The recent changes of this machine, which a listing may not show yet.
+        var deeds = Deeds()
     }
 }
 

@@ -102,7 +102,7 @@ public final class BackupCatalog: Sendable {
 
     private func recall(_ backup: inout Backup, in address: String) -> Bool {
         let (file, content) = (backup.file, known)
-        guard let sighting = content.files[address.exact]?[file.name.exact],
+        guard let sighting = content.folders[address.exact]?.files[file.name.exact],
             sighting.size == file.size,
             let summary = content.backups[sighting.summaryKey], summary.isPossible,
             file.location == nil || sighting.state == Sighting(file, sighting.id, nil)?.state
@@ -135,26 +135,26 @@ public final class BackupCatalog: Sendable {
         let summary = backup.summary
         change {
             var sighting = sighting
-            if let known = $0.files[address.exact]?[backup.name.exact], known.id == sighting.id,
+            if let known = $0.folders[address.exact]?.files[backup.name.exact], known.id == sighting.id,
                 known.size == sighting.size
             {
                 // Only an upload yields the hash.
                 sighting.hash = sighting.hash ?? known.hash
                 sighting.isTaken = known.isTaken
             }
-            $0.files[address.exact, default: [:]][backup.name.exact] = sighting
+            $0.folders[address.exact, default: Folder()].files[backup.name.exact] = sighting
             $0.backups[sighting.summaryKey] = summary
         }
     }
 
     /// Returns the remembered names of a folder's files.
     func names(in address: String) -> [String] {
-        known.files[address.exact].map { $0.keys.map(\.text) } ?? []
+        folder(address).files.keys.map(\.text)
     }
 
     /// Returns the file of a backup as it was last inspected; `nil` if it never was.
     func lastSeen(_ name: String, in address: String) -> RemoteFile? {
-        guard let sighting = known.files[address.exact]?[name.exact] else { return nil }
+        guard let sighting = folder(address).files[name.exact] else { return nil }
         var file = RemoteFile(name: name, size: sighting.size)
         file.hash = sighting.hash
         return file
@@ -167,11 +167,11 @@ public final class BackupCatalog: Sendable {
     /// - Returns: the annotations by backup.
     func annotations(for address: String) -> [BackupID: Annotation] {
         let content = known
-        var annotations = content.annotations ?? [:]
+        var annotations = content.annotations
         let damaged = annotations.filter { $1.damage != nil }
         guard !damaged.isEmpty else { return annotations }
-        for (other, files) in content.files where other != address.exact {
-            for (name, sighting) in files
+        for (other, folder) in content.folders where other != address.exact {
+            for (name, sighting) in folder.files
             where damaged[sighting.id] != nil && Self.isThere(name.text, in: other.text, sighting) {
                 annotations[sighting.id]?.damage = nil
             }
@@ -182,7 +182,7 @@ public final class BackupCatalog: Sendable {
     /// Returns whether a file still exists in another folder on this machine, and held the backup when it was last
     /// inspected.
     func isStillThere(_ id: BackupID, _ name: String, in address: String) -> Bool {
-        guard let sighting = known.files[address.exact]?[name.exact], sighting.id == id else {
+        guard let sighting = folder(address).files[name.exact], sighting.id == id else {
             return false
         }
         return Self.isThere(name, in: address, sighting)
@@ -202,24 +202,18 @@ public final class BackupCatalog: Sendable {
             if let id = backup.id { found[id] = annotations.annotation(of: backup) }
         }
         let news = found
-        guard news != (known.annotations ?? [:]).filter({ news.keys.contains($0.key) }) else {
+        guard news != known.annotations.filter({ news.keys.contains($0.key) }) else {
             return
         }
-        change { $0.annotations = ($0.annotations ?? [:]).merging(news) { $1 } }
+        change { $0.annotations.merge(news) { $1 } }
     }
 
     /// Returns the recent changes of this machine in a folder.
-    func deeds(in address: String) -> Deeds { known.deeds?[address.exact] ?? Deeds() }
+    func deeds(in address: String) -> Deeds { folder(address).deeds }
 
     /// Remembers a change of this machine in a folder.
     func remember(in address: String, _ deed: @escaping @Sendable (inout Deeds) -> Void) {
-        change {
-            var all = $0.deeds ?? [:]
-            // With a single reference, the dictionary is changed in place.
-            $0.deeds = nil
-            deed(&all[address.exact, default: Deeds()])
-            $0.deeds = all
-        }
+        change { deed(&$0.folders[address.exact, default: Folder()].deeds) }
     }
 
     private func change(_ change: @escaping Change) {
@@ -230,9 +224,14 @@ public final class BackupCatalog: Sendable {
     }
 
     /// Remembers the rows to compare the backup after this one with.
-    package func rememberExpectedRows(_ rows: [StoreRows], after backup: Backup, in address: String)
-    {
-        change { $0.expected[address.exact] = Expectation(id: backup.id, stores: rows) }
+    func rememberExpectedRows(
+        _ rows: [StoreRows],
+        after backup: Backup,
+        of origin: String,
+        in address: String
+    ) {
+        let expected = Expectation(id: backup.id, stores: rows)
+        change { $0.folders[address.exact, default: Folder()].expected[origin.exact] = expected }
     }
 
     /// Returns the rows to compare the next backup with.
@@ -242,15 +241,17 @@ public final class BackupCatalog: Sendable {
     ///
     /// - Parameters:
     ///   - backups: the backups of the folder, newest first.
+    ///   - origin: the identity of their origin.
     ///   - address: the folder's address.
     ///   - isListed: whether these are all backups; if not, the remembered one may still exist.
     /// - Returns: the rows of the newest known backup.
-    package func expectedRows(
+    func expectedRows(
         after backups: [Backup],
+        of origin: String,
         in address: String,
         isListed: Bool = true
     ) -> [StoreRows]? {
-        let remembered = known.expected[address.exact]
+        let remembered = folder(address).expected[origin.exact]
         for backup in backups {
             if let id = backup.id, id == remembered?.id { break }
             // A damaged backup, or one without a manifest, is skipped; the one before it decides.
@@ -270,16 +271,8 @@ public final class BackupCatalog: Sendable {
     /// Forgets a folder, and the backups that were seen only there.
     package func forget(_ address: String) {
         change { content in
-            content.files[address.exact] = nil
-            content.listed?[address.exact] = nil
-            content.vanished?[address.exact] = nil
-            content.deeds?[address.exact] = nil
-            let own = "\(address)\n".exact
-            content.expected = content.expected.filter { place, _ in
-                place != address.exact && !place.hasPrefix(own)
-            }
-            let seen = Set(content.files.values.flatMap { $0.values.map(\.summaryKey) })
-            content.backups = content.backups.filter { seen.contains($0.key) }
+            content.folders[address.exact] = nil
+            content.forgetUnseen()
         }
     }
 
@@ -299,31 +292,30 @@ public final class BackupCatalog: Sendable {
         let now = now
         state.withLock { state in
             read(&state)
-            let files = state.content.files[address.exact] ?? [:]
-            let gone = files.filter { !names.contains($0.key) }
-            let kept = Set(files.filter { names.contains($0.key) }.values.map(\.id))
+            let folder = state.content.folders[address.exact] ?? Folder()
+            let gone = folder.files.filter { !names.contains($0.key) }
+            let kept = Set(folder.files.filter { names.contains($0.key) }.values.map(\.id))
             let lost = gone.filter { _, sighting in
                 !kept.contains(sighting.id) && !sighting.isTaken
                     && state.content.backups[sighting.summaryKey].map(isMissed) ?? false
             }.map(\.key)
             if !lost.isEmpty { state.losers.insert(address.exact) }
-            let back = (state.content.vanished?[address.exact] ?? [:]).keys.filter(names.contains)
-            let listed = state.content.listed?[address.exact]
-            let isDue = now.map { $0 - (listed ?? .min / 2) >= Self.listingGrain } ?? false
+            let back = folder.vanished.keys.filter(names.contains)
+            let isDue = now.map { $0 - (folder.listed ?? .min / 2) >= Self.listingGrain } ?? false
             guard !gone.isEmpty || !back.isEmpty || isDue else { return }
             state.change { content in
-                for name in gone.keys { content.files[address.exact]?[name] = nil }
-                let seen = Set(content.files.values.flatMap { $0.values.map(\.summaryKey) })
-                content.backups = content.backups.filter { seen.contains($0.key) }
-                guard let now else { return }
-                var vanished = content.vanished?[address.exact] ?? [:]
-                for name in lost { vanished[name] = listed ?? now }
-                for name in back { vanished[name] = nil }
-                vanished = vanished.filter { now - $0.value < Self.vanishedLimit }
-                content.vanished = (content.vanished ?? [:]).merging([address.exact: vanished]) {
-                    $1
+                var changed = content.folders[address.exact] ?? Folder()
+                for name in gone.keys { changed.files[name] = nil }
+                if let now {
+                    for name in lost { changed.vanished[name] = folder.listed ?? now }
+                    for name in back { changed.vanished[name] = nil }
+                    changed.vanished = changed.vanished.filter {
+                        now - $0.value < Self.vanishedLimit
+                    }
+                    changed.listed = now
                 }
-                content.listed = (content.listed ?? [:]).merging([address.exact: now]) { $1 }
+                content.folders[address.exact] = changed
+                content.forgetUnseen()
             }
         }
     }
@@ -332,13 +324,14 @@ public final class BackupCatalog: Sendable {
     /// vanished.
     func remember(_ name: String, isTaken: Bool, in address: String) {
         change {
-            $0.files[address.exact]?[name.exact]?.isTaken = isTaken
-            $0.vanished?[address.exact]?[name.exact] = nil
-            guard isTaken else { return }
+            guard var folder = $0.folders.removeValue(forKey: address.exact) else { return }
+            folder.files[name.exact]?.isTaken = isTaken
+            folder.vanished[name.exact] = nil
             // The folder did not fall behind: this program removed its newest backup.
-            $0.newest = $0.newest?.filter { place, newest in
-                newest.name.exact != name.exact || !place.hasPrefix("\(address)\n".exact)
+            if isTaken {
+                folder.newest = folder.newest.filter { $0.value.name.exact != name.exact }
             }
+            $0.folders[address.exact] = folder
         }
     }
 
@@ -346,16 +339,17 @@ public final class BackupCatalog: Sendable {
     ///
     /// - Parameters:
     ///   - newest: the newest backup that exists now.
-    ///   - place: the folder's address with the origin.
+    ///   - origin: the identity of the origin.
+    ///   - address: the folder's address.
     /// - Returns: the name of the newer one; `nil` if there is none.
-    func newer(than newest: Backup?, in place: String) -> String? {
-        let known = known.newest?[place.exact]
+    func newer(than newest: Backup?, of origin: String, in address: String) -> String? {
+        let known = folder(address).newest[origin.exact]
         let time = newest?.time?.milliseconds
         if let known, known.time > time ?? .min { return known.name }
         guard let newest, let time else { return nil }
         let now = Newest(time: time, name: newest.name)
         if now != known {
-            change { $0.newest = ($0.newest ?? [:]).merging([place.exact: now]) { $1 } }
+            change { $0.folders[address.exact, default: Folder()].newest[origin.exact] = now }
         }
         return nil
     }
@@ -367,7 +361,7 @@ public final class BackupCatalog: Sendable {
 
     /// Returns the backups that vanished without this program's doing, with the times when they were last listed.
     func vanished(from address: String) -> [ExactString: Date] {
-        (known.vanished?[address.exact] ?? [:]).mapValues(Date.init(milliseconds:))
+        folder(address).vanished.mapValues(Date.init(milliseconds:))
     }
 
     /// Writes all new facts to the cache file, if there are any.
@@ -387,6 +381,10 @@ public final class BackupCatalog: Sendable {
                 state.changes = []
             }
         }
+    }
+
+    private func folder(_ address: String) -> Folder {
+        known.folders[address.exact] ?? Folder()
     }
 
     /// Everything that is known so far.

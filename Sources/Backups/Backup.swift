@@ -37,7 +37,7 @@ public struct Backup: Sendable, Equatable {
     /// The reason why the backup does not count, because it has no trusted signature.
     ///
     /// `nil` if it has one, or if signatures are not required.
-    public internal(set) var distrust: String?
+    public internal(set) var distrust: Distrust?
     /// The name of a needed backup that is neither in the folder nor in its trash, so that this one cannot be restored.
     public internal(set) var missingNeed: String?
     /// Whether it was inspected and has no manifest, so that another program made it.

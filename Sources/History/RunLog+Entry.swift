@@ -10,6 +10,8 @@ extension RunLog {
         public var profile: String?
         /// The stores directory.
         public var stores: String
+        /// The name of the origin of the run's own backups.
+        public var origin: String?
         /// The remote folder's address.
         public var remote: String
         public var began: Date
@@ -71,5 +73,6 @@ extension RunLog.Entry {
         backup = row["backup"]
         size = row["size"]
         bytes = row["bytes"]
+        origin = row["origin"]
     }
 }

@@ -42,13 +42,13 @@ public final class RunLog: Sendable {
             try database.execute(
                 sql: """
                     INSERT INTO run (command, profile, stores, remote, began, duration, exit_code,
-                        message, backup, size, bytes)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        message, backup, size, bytes, origin)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     entry.command, entry.profile, entry.stores, entry.remote,
                     milliseconds(entry.began), milliseconds(entry.duration), entry.exitCode,
-                    entry.message, entry.backup, entry.size, entry.bytes,
+                    entry.message, entry.backup, entry.size, entry.bytes, entry.origin,
                 ]
             )
             // The order is used instead of the dates, since clocks may be wrong.

@@ -35,6 +35,9 @@ enum RunLogSchema {
                 definition.primaryKey(["id", "address", "name", "depth"])
             }
         }
+        migrator.registerMigration("2: origins") { database in
+            try database.alter(table: "run") { $0.add(column: "origin", .text) }
+        }
         return migrator
     }
 }

@@ -139,7 +139,9 @@ extension Invocation {
         say(others, "of another machine or another stores directory").map {
             context.report(.note($0))
         }
-        say(unknown, "not signed by a known machine").map { context.report(.warning($0)) }
+        let reasons = Set(unknown.compactMap(\.distrust?.description))
+        let reason = reasons.count == 1 ? reasons.first : nil
+        say(unknown, reason ?? Backup.Distrust.unsigned).map { context.report(.warning($0)) }
     }
 
     private func tellFetching(_ size: Int64) {

@@ -16,6 +16,16 @@ public struct AllowedSigners: Sendable {
         fileprivate var namespaces: [String]?
         fileprivate var validAfter: Date?
         fileprivate var validBefore: Date?
+
+        /// Returns the reason why its key may not sign in this namespace at this time; `nil` if it may.
+        public func refusal(namespace: String, at date: Date) -> String? {
+            if let namespaces, !namespaces.contains(where: { fnmatch($0, namespace, 0) == 0 }) {
+                return "for \(namespaces.joined(separator: ", ")) only"
+            }
+            if let validAfter, date < validAfter { return "not valid yet" }
+            if let validBefore, validBefore <= date { return "not valid any more" }
+            return nil
+        }
     }
 
     /// The maximum size of a file in bytes.
@@ -51,12 +61,7 @@ public struct AllowedSigners: Sendable {
 
     /// Returns the owner of a key, if the key may sign in this namespace at this time.
     public func signer(of key: SSHPublicKey, namespace: String, at date: Date) -> Signer? {
-        signers.first { signer in
-            signer.key == key
-                && signer.namespaces?.contains { fnmatch($0, namespace, 0) == 0 } ?? true
-                && signer.validAfter.map { $0 <= date } ?? true
-                && signer.validBefore.map { date < $0 } ?? true
-        }
+        signers.first { $0.key == key && $0.refusal(namespace: namespace, at: date) == nil }
     }
 
     /// Returns a line that trusts a key in one namespace.

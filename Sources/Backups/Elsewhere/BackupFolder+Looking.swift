@@ -91,6 +91,15 @@ extension BackupFolder {
     func remember(_ archived: ArchivedBackup, _ backup: Backup) {
         memory.catalog.remember(backup.knowing(archived), in: address)
     }
+
+    /// Returns a backup with the facts from its archive, and whether it counts.
+    package func backup(_ backup: Backup, knowing archived: ArchivedBackup) -> Backup {
+        var known = backup.knowing(archived)
+        keys.judge(&known)
+        // Only a listing knows the backups that it is built on.
+        if known.distrust == nil, backup.distrust?.base != nil { known.distrust = backup.distrust }
+        return known
+    }
 }
 
 extension Backup {

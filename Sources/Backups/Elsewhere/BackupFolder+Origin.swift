@@ -89,7 +89,8 @@ extension BackupFolder {
                 break
             }
             guard let first = candidates.first else {
-                throw BackupFolderError.undoneElsewhere(address, newest: newest.displayName)
+                let named = newest.distrust == nil ? newest.displayName : nil
+                throw BackupFolderError.undoneElsewhere(address, newest: named)
             }
             guard candidates.count == 1 || first.origin != nil else {
                 throw BackupFolderError.unknownUndo(address, candidates.map(\.displayName))
@@ -128,8 +129,6 @@ extension BackupFolder {
     /// Returns a backup with the facts from its archive, if that is elsewhere and was not read yet.
     private func knowing(_ backup: Backup, _ fetching: (Int64) -> Void) async throws -> Backup {
         guard backup.isUnknown, backup.file.location == nil else { return backup }
-        var known = try await lookAlone(at: backup, fetching: fetching) ?? backup
-        keys.judge(&known)
-        return known
+        return try await lookAlone(at: backup, fetching: fetching) ?? backup
     }
 }

@@ -129,7 +129,7 @@ public struct BackupFolder: Sendable {
         for backup in backups {
             guard let name = backup.originName,
                 origin.has(backup) || name.exact == origin.name.exact,
-                backup.distrust == nil || backup.signerKey != nil
+                backup.distrust == nil || backup.signer == nil && backup.signerKey != nil
             else { continue }
             return Predecessor(
                 backup: backup,
@@ -206,6 +206,7 @@ public struct BackupFolder: Sendable {
         await listing.backups.markIncomplete {
             try? await trash.entries().map(backup)
         }
+        listing.backups.notePlain()
         try memory.checkCancellation()
         listing.backups.sortNewestFirst()
         listing.passedOver.sort { $0.name.exact < $1.name.exact }

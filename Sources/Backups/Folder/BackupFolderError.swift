@@ -13,7 +13,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
     /// The folder has no safety backup.
     case nothingToUndo(String)
     /// All safety backups are of other stores directories.
-    case undoneElsewhere(String, newest: String)
+    case undoneElsewhere(String, newest: String?)
     /// Several safety backups may be meant, since they name no stores directory.
     case unknownUndo(String, [String])
     /// Several backups have the text in their names.
@@ -122,7 +122,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .onlySafetyBackups:
             "restore the newest of them with 'grocerydude restore --undo'"
         case .undoneElsewhere(_, let newest):
-            "see them with 'grocerydude list'; if one is meant, name it: \(Advice.command("restore", newest))"
+            "see them with 'grocerydude list'; if one is meant, name it: \(Advice.command("restore", newest ?? "NAME"))"
         case .unknownUndo(_, let names):
             "name the one that is meant: \(Advice.command("restore", names.first ?? "NAME"))"
         case .noBackup(_, _, let nearest?):

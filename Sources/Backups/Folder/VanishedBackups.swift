@@ -89,7 +89,8 @@ extension BackupFolder {
             }
             return nil
         }
+        let isThere = backups.contains { $0.name.exact == newer.exact }
         return
-            "the folder fell behind: '\(BackupName.display(newer))' was the newest backup of this origin, and is gone"
+            "the folder fell behind: '\(BackupName.display(newer))' was the newest backup of this origin, and \(isThere ? "was replaced since" : "is gone")"
     }
 }

@@ -95,7 +95,7 @@ extension BackupFolder {
                 holdingTo: nil,
                 fetching: fetching
             )
-            return backup.knowing(archived)
+            return self.backup(backup, knowing: archived)
         } catch RemoteError.noFile {
             return nil
         } catch let error

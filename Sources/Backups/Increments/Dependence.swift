@@ -11,6 +11,8 @@ package struct Dependence {
     private let silent: SilentIncrements
     /// The last missing backup that an increment is built on, by the increment's name.
     private(set) var missing: [ExactString: Need] = [:]
+    /// A needed backup without a trusted signature, by the increment's name, unless another can take its place.
+    private(set) var distrusted: [ExactString: Backup] = [:]
 
     /// Determines which backups need others.
     ///
@@ -63,6 +65,9 @@ package struct Dependence {
                     if found.isEmpty {
                         missing[other.name.exact] = missing[other.name.exact] ?? need
                     }
+                }
+                if !isGuess, let first = found.first, found.allSatisfy(\.isKnownAsDistrusted) {
+                    distrusted[other.name.exact] = first
                 }
                 for name in Set(found.map(\.name.exact)).subtracting([other.name.exact]) {
                     if isGuess {
@@ -119,7 +124,8 @@ package struct Dependence {
 }
 
 extension [Backup] {
-    /// Marks the increments that cannot be restored because a backup that they need is missing.
+    /// Marks the increments that cannot be restored because a backup that they need is missing, and those that do not
+    /// count because a backup that they need does not.
     ///
     /// An unknown backup that may be the needed one counts as it.
     /// - Parameter deleted: returns the backups in the trash; `nil` if they are unknown. It is called only if a needed
@@ -127,7 +133,12 @@ extension [Backup] {
     mutating func markIncomplete(deleted: () async -> [Backup]?) async {
         let increments = filter(\.isIncrement)
         guard !increments.isEmpty else { return }
-        var missing = Dependence(of: self, by: increments).missing
+        let dependence = Dependence(of: self, by: increments)
+        for index in indices where self[index].distrust == nil {
+            guard let base = dependence.distrusted[self[index].name.exact] else { continue }
+            self[index].distrust(base: base)
+        }
+        var missing = dependence.missing
         guard !missing.isEmpty, let trashed = await deleted() else { return }
         if !trashed.isEmpty {
             let broken = increments.filter { missing[$0.name.exact] != nil }

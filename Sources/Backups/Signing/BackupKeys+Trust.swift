@@ -1,29 +1,21 @@
 internal import Age
 internal import Files
 
-extension Backup {
-    /// Whether its signer is unknown, as of an encrypted backup that no key here opens.
-    public var isAnonymous: Bool { signature == nil && !isForeign }
-
-    /// Requires a trusted signature when this backup is opened, if its signer is not known yet.
-    public mutating func requireTrust() { distrust = nil }
-}
-
 extension BackupKeys {
     /// Sets a backup's trusted signer, or the reason why it does not count.
     func judge(_ backup: inout Backup) {
         (backup.signer, backup.distrust) = (nil, nil)
         guard let signers else { return }
         guard let signature = backup.signature else {
-            backup.distrust =
-                backup.isForeign ? "another program made it" : "it is not known who made it"
+            let reason = backup.isForeign ? Self.foreign : "it is not known who made it"
+            backup.distrust = Backup.Distrust(reason: reason)
             return
         }
         do {
             backup.signer = try signers.name(of: signature)
-            backup.distrust = backup.signer == nil ? signature.distrust : nil
+            if backup.signer == nil { backup.distrust = .init(reason: signature.distrust) }
         } catch {
-            backup.distrust = Self.unreadable
+            backup.distrust = .init(reason: Self.unreadable)
         }
     }
 
@@ -34,7 +26,7 @@ extension BackupKeys {
         guard let signers else { return nil }
         do {
             for part in [archived] + archived.needs {
-                if part.header == nil { return "another program made it" }
+                if part.header == nil { return Self.foreign }
                 if try signers.name(of: part.signature) == nil { return part.signature.distrust }
             }
             return nil
@@ -43,6 +35,7 @@ extension BackupKeys {
         }
     }
 
+    private static let foreign = "another program made it"
     private static let unreadable = "the trusted keys cannot be read"
 
     fileprivate static func unreadable(_ error: any Error) -> String {
@@ -91,7 +84,7 @@ extension BackupSignature {
     package var distrust: String {
         switch self {
         case .none: "it is not signed"
-        case .by(let keys): "it is not signed by a known machine, but by \(keys[0].fingerprint)"
+        case .by(let keys): "it is \(Backup.Distrust.unsigned), but by \(keys[0].fingerprint)"
         case .invalid(let reason): "its signature does not hold: \(reason)"
         }
     }

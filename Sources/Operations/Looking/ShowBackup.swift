@@ -71,10 +71,8 @@ public struct ShowBackup: Sendable {
             if let name = wanted?.names.first, files.isEmpty {
                 throw LookingError.noFile(name, in: "'\(backup.displayName)'", among: names)
             }
-            var backup = backup
-            if let header = archived.header { backup.take(header, archived.signature) }
             return Outcome(
-                backup: backup,
+                backup: folder.backup(backup, knowing: archived),
                 header: archived.header,
                 problems: trailer?.problems ?? [],
                 files: files,

@@ -132,6 +132,7 @@ public struct Run: Sendable {
         entry.backup = result.backup
         entry.size = result.size
         entry.bytes = result.bytes
+        entry.origin = origin
         return entry
     }
 

@@ -216,7 +216,7 @@ public struct PruneBackups: Sendable {
 
     /// Returns the reason why the policy does not apply to a backup; `nil` if it applies.
     private func reasonToLeave(_ backup: Backup) -> String? {
-        if let distrust = backup.distrust, !backup.isUnreadable { return distrust }
+        if let distrust = backup.distrust, !backup.isUnreadable { return distrust.description }
         if backup.isUnreadable { return "it cannot be read" }
         if let damage = backup.damage { return "damaged: \(damage)" }
         if BackupName.date(of: backup.name, in: folder.timeZone) == nil {

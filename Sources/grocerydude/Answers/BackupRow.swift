@@ -69,6 +69,8 @@ struct BackupRow: AnswerRow {
         }
     }
 
+    private let distrustMark: String?
+
     private enum CodingKeys: CodingKey {
         case name, displayName, size, time, timeSource, reason, kind, needs, partial, anomaly
         case damaged, notReady, damage, pinned, encrypted, sealed, waiting, origin, own
@@ -112,7 +114,8 @@ struct BackupRow: AnswerRow {
         origin = backup.originName
         self.own = own.has(backup) && backup.distrust == nil
         signer = backup.signer
-        distrust = backup.distrust
+        distrust = backup.distrust?.description
+        distrustMark = backup.distrust?.mark
         tags = backup.tags
         note = backup.note
         lastCheck = (backup.checks.damaged ?? backup.checks.last).map { Check($0, invocation) }
@@ -139,9 +142,7 @@ struct BackupRow: AnswerRow {
         if encrypted { marks.append(sealed ? "encrypted, content unknown" : "encrypted") }
         if !tags.isEmpty { marks.append("[\(tags.joined(separator: ", "))]") }
         if let note { marks.append(note) }
-        if distrust != nil, !sealed, !notReady, damage == nil {
-            marks.append("not signed by a known machine")
-        }
+        if let distrustMark, !sealed, !notReady, damage == nil { marks.append(distrustMark) }
         if partial { marks.append("partial") }
         if timeSource == Backup.TimeSource.file.rawValue { marks.append("time of its file") }
         if notReady { marks.append("not ready: \(Backup.notReady)") }

@@ -7,6 +7,8 @@ struct RestoreAnswer: Answer {
     var messageType = "summary"
     var name: String
     var path: String
+    /// The name of the machine and the stores directory according to its manifest.
+    var origin: String?
     /// The given names; missing if the whole backup was restored.
     var only: [String]?
     /// The given names that the backup lacks, and that were removed; missing if there are none.
@@ -29,7 +31,8 @@ struct RestoreAnswer: Answer {
     private let startsApplication: Bool
 
     private enum CodingKeys: CodingKey {
-        case messageType, name, path, only, removed, files, bytes, stores, safetyBackup, dryRun,
+        case messageType, name, path, origin, only, removed, files, bytes, stores, safetyBackup,
+            dryRun,
             dataRead,
             problems
         case changes
@@ -45,6 +48,7 @@ struct RestoreAnswer: Answer {
         changes = self.preview.map(PreviewObject.init)
         name = outcome.backup.name
         path = outcome.path
+        origin = outcome.backup.originName
         only = outcome.only.isEmpty ? nil : outcome.only
         removed = outcome.removed.isEmpty ? nil : outcome.removed
         files = outcome.files

@@ -7,6 +7,7 @@ struct RunRow: AnswerRow {
     var command: String
     var profile: String?
     var stores: String
+    var origin: String?
     var remote: String
     var time: LocalTime
     var seconds: Double
@@ -20,6 +21,7 @@ struct RunRow: AnswerRow {
         command = entry.command
         profile = entry.profile
         stores = entry.stores
+        origin = entry.origin
         remote = entry.remote
         time = invocation.local(entry.began)
         seconds = entry.duration.inSeconds

@@ -60,7 +60,7 @@ struct ShowAnswer: Answer {
         origin = outcome.backup.originName
         signedBy = outcome.backup.signerKey?.fingerprint
         signer = outcome.backup.signer
-        distrust = outcome.backup.distrust
+        distrust = outcome.backup.distrust?.description
         format = outcome.header?.format
         size = outcome.backup.size
         kind = outcome.backup.isIncrement ? "increment" : "full"

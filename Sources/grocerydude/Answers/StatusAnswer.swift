@@ -120,7 +120,7 @@ struct StatusAnswer: Answer {
         var rows = [["stores", stores + (storesExist ? "" : " (not there)")], ["remote", remote]]
         rows += link.rows
         if let backups, let size {
-            let kinds = [(others, "of other machines"), (unknown, "not signed by a known machine")]
+            let kinds = [(others, "of other machines"), (unknown, Backup.Distrust.unsigned)]
             let rest = kinds.compactMap { count, kind in
                 count.flatMap { $0 > 0 ? ", \($0) \(kind)" : nil }
             }

@@ -135,7 +135,8 @@ public final class BackupCatalog: Sendable {
         let summary = backup.summary
         change {
             var sighting = sighting
-            if let known = $0.folders[address.exact]?.files[backup.name.exact], known.id == sighting.id,
+            if let known = $0.folders[address.exact]?.files[backup.name.exact],
+                known.id == sighting.id,
                 known.size == sighting.size
             {
                 // Only an upload yields the hash.

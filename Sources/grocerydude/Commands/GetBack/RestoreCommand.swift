@@ -251,7 +251,7 @@ struct RestoreCommand: FolderCommand {
         guard !backup.isAnonymous else { return backup.requireTrust() }
         throw CommandError.notTrusted(
             backup.displayName,
-            reason: reason,
+            reason: reason.description,
             origin: backup.signerKey == nil ? nil : backup.originName
         )
     }
@@ -369,11 +369,8 @@ struct RestoreCommand: FolderCommand {
             )
         }
         if signer == nil, let reason = backup.distrust {
-            let plain = invocation.profile.keys.recipients.isEmpty || backup.isEncrypted
-            let form = plain ? "" : ", and not encrypted, as the others are"
-            invocation.context.report(
-                .warning("nobody knows who made '\(backup.displayName)': \(reason)\(form)")
-            )
+            let lack = reason.base == nil ? "nobody knows who made" : "do not trust"
+            invocation.context.report(.warning("\(lack) '\(backup.displayName)': \(reason)"))
         }
         if let damage = backup.damage {
             invocation.context.report(.warning("'\(backup.displayName)' is damaged: \(damage)"))

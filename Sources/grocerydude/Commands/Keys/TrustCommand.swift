@@ -36,7 +36,7 @@ struct TrustListCommand: FolderCommand {
         let own = try invocation.keyRing.ownKeys().map {
             SignerRow(name: invocation.origin.name, key: $0, own: true)
         }
-        let others = try KeyRing.allowedSigners().signers.map { SignerRow($0) }
+        let others = try KeyRing.allowedSigners().signers.map { SignerRow($0, invocation) }
         return try invocation.answer(own + others)
     }
 }
@@ -119,7 +119,7 @@ struct TrustRemoveCommand: FolderCommand {
         }
         guard !signers.isEmpty else { throw CommandError.noSigner(machine) }
         try KeyRing.distrust(signers)
-        let rows = signers.map { SignerRow($0) }
+        let rows = signers.map { SignerRow($0, invocation) }
         let names = rows.map { "\($0.fingerprint) (\(printable(bytes: $0.name.utf8)))" }
         return try invocation.answer(
             DoneAnswer(
@@ -140,6 +140,8 @@ struct SignerRow: AnswerRow {
     var key: String
     /// Whether the key is this machine's.
     var own: Bool
+    /// The reason why its line does not trust it now.
+    var refusal: String?
 
     init(name: String, key: SSHPublicKey, own: Bool) {
         self.name = name
@@ -148,13 +150,17 @@ struct SignerRow: AnswerRow {
         self.own = own
     }
 
-    init(_ signer: AllowedSigners.Signer) {
+    init(_ signer: AllowedSigners.Signer, _ invocation: Invocation) {
         self.init(name: signer.name, key: signer.key, own: false)
+        refusal = signer.refusal(namespace: BackupSignature.namespace, at: invocation.now)
     }
 
     static func write(_ rows: [SignerRow], to console: Console) {
         let cells = rows.map {
-            [$0.fingerprint, printable(bytes: $0.name.utf8), $0.own ? "this machine" : ""]
+            [
+                $0.fingerprint, printable(bytes: $0.name.utf8),
+                $0.own ? "this machine" : $0.refusal.map { "NOT TRUSTED: \($0)" } ?? "",
+            ]
         }
         console.answer(lines: Columns(rows: cells).lines)
         if rows.isEmpty { console.message("nobody is trusted yet") }

@@ -33,7 +33,7 @@ def run(bench, size):
     stores = datasets.ensure(bench.work, "mixed", size)
     measure.warm(stores)
     runs = {title: [] for title in ("backup, local", "rclone copyto", "backup through rclone",
-                                    "backup through rclone, --no-spool")}
+                                    "backup through rclone, spool: false")}
     for number in range(bench.options.rounds):
         served = bench.fresh("served")
         server, place = serve(served)
@@ -51,7 +51,7 @@ def run(bench, size):
             timed("rclone copyto", ["rclone", "copyto", os.path.join(local, archive),
                                     place + "copy.zip"])
             timed("backup through rclone", [*backup, "rclone:" + place])
-            timed("backup through rclone, --no-spool", [*backup, "rclone:" + place, "--no-spool"])
+            timed("backup through rclone, spool: false", [*backup, "rclone:" + place, "--set", "spool=false"])
         finally:
             server.kill()
             server.wait()

@@ -56,7 +56,7 @@ public enum OperationError: ExplainedError {
         case .remoteInsideStores:
             "backups there would be lost with what they save: name another folder with '--remote'"
         case .noSpace:
-            "free some space there, or with rclone: '--staging DIR' on another disk, or '--no-spool'"
+            "free some space there, or with rclone: '--set staging=DIR' on another disk, or '--set spool=false'"
         case .keepsNothing:
             "say what to keep, for example '--keep-daily 7 --keep-weekly 5', or '--unsafe-allow-remove-all'"
         }

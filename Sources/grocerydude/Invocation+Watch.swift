@@ -21,17 +21,15 @@ extension Invocation {
     ///
     /// A failure of the first look ends the command. A later one is only reported, since the folder may come back.
     ///
-    /// - Parameters:
-    ///   - options: the interval between looks without known changes.
-    ///   - look: takes a look, as a run that begins at that moment.
+    /// - Parameter look: takes a look, as a run that begins at that moment.
     /// - Returns: the signal's exit code.
     /// - Throws: what the first look throws.
     func watch(
-        _ options: WatchOptions,
         _ look: (Invocation) async throws -> Sight
     ) async throws -> CommandResult {
         var shown: String?
-        var limit = options.pace
+        let pace = profile.watchInterval ?? .seconds(30)
+        var limit = pace
         do {
             while true {
                 // The watch starts before the look, so that no change in between is missed.
@@ -47,7 +45,7 @@ extension Invocation {
                     atMost: limit,
                     checkCancellation: Interruption.check
                 )
-                limit = isChanged ? Self.afterthought : options.pace
+                limit = isChanged ? Self.afterthought : pace
             }
         } catch is CancellationError where Interruption.signalNumber != 0 {
             return CommandResult(.signalled(Interruption.signalNumber))

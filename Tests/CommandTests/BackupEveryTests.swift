@@ -102,7 +102,7 @@ struct BackupEveryTests {
 
     @Test("options that contradict it are refused")
     func refused() throws {
-        for option in ["--all-profiles", "--queue", "--full"] {
+        for option in ["--all-profiles", "--full"] {
             #expect(try program.run("backup", "--every", "1m", option).status == 64)
         }
         #expect(try program.run("backup", "--every", "0s").status == 64)

@@ -42,7 +42,7 @@ struct CommandTests {
         #expect(backup.status == 0)
         #expect(text(backup).hasSuffix("Stores.zip\n"))
         #expect(try run("items", "remove", "Apples").status == 0)
-        #expect(try run("items", "add", "Honey", "--quantity", "2", "--unit", "jar").status == 0)
+        #expect(try run("items", "add", "Honey", "2", "jar").status == 0)
         #expect(text(try run("items")).contains("2 jar"))
         #expect(try run("restore", "latest", "--yes").status == 0)
         let items = text(try run("items", "show"))

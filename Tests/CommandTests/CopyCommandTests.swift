@@ -108,7 +108,7 @@ struct CopyCommandTests {
         try program.sandbox.write("a file", to: "Mount")
         let remote = ["--remote", "rclone:\(program.sandbox.path("Mount/Backups").string)"]
         let stores = ["--stores", "Stores"]
-        let first = try program.run(["backup", "--queue", "--json"] + stores + remote)
+        let first = try program.run(["backup", "--set", "queue=true", "--json"] + stores + remote)
         #expect(first.status == 0 && first.errors.contains("waits for"), "\(first.errors)")
         let listed = try program.run(["list"] + stores + remote)
         #expect(listed.status != 0 && listed.text.contains("waiting for upload"))
@@ -121,7 +121,7 @@ struct CopyCommandTests {
         #expect(try program.run(["status", "--max-age", "1h"] + stores + remote).status != 0)
         try LocalFileSystem().remove(program.sandbox.path("Mount"))
         try program.sandbox.directory("Mount/Backups")
-        #expect(try program.run(["backup", "--queue"] + stores + remote).status == 0)
+        #expect(try program.run(["backup", "--set", "queue=true"] + stores + remote).status == 0)
         // The backup, what its restore replaced, and the new one.
         #expect(try names("Mount/Backups").count == 3)
         let status = try program.run(["status", "--max-age", "1h", "--json"] + stores + remote)

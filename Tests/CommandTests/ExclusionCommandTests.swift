@@ -59,7 +59,7 @@ struct ExclusionCommandTests {
     func standard() throws {
         #expect(try leftOut().paths == ["d.nosync"])
         #expect(try leftOut("--exclude", "!*.nosync/").paths.isEmpty)
-        #expect(try leftOut("--exclude-caches").paths == ["cache", "d.nosync"])
+        #expect(try leftOut("--set", "exclude_caches=true").paths == ["cache", "d.nosync"])
     }
 
     @Test("is told one by one if that is wanted, and else their number")

@@ -76,7 +76,7 @@ struct HelpTests {
         #expect(help.split(separator: "\n", omittingEmptySubsequences: false).count <= 61)
         #expect(help.contains("'grocerydude help options'") && help.contains("'--help-hidden'"))
         let whole = try program.run(command, "--help-hidden").text
-        for option in ["--stores", "--lock-wait", "--strict"] {
+        for option in ["--stores", "--lock-wait", "--set"] {
             #expect(whole.contains(option) && !help.contains("  \(option)"), "\(option)")
         }
     }

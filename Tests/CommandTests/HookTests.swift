@@ -255,7 +255,7 @@ struct HookTests {
         // The one of the other stores directory stays.
         #expect(try backups() == 2)
         let file = sandbox.path("other.prom").string
-        #expect(try run("backup", "--remote", other, "--metrics-file", file).status == 0)
+        #expect(try run("backup", "--remote", other, "--set", "metrics_file=\(file)").status == 0)
         #expect(sandbox.exists("other.prom"))
     }
 

@@ -77,17 +77,17 @@ struct ProgramRunTests {
     @Test("write metrics, also of a backup that failed, and succeed where they cannot be written")
     func metrics() throws {
         let file = sandbox.path("metrics.prom").string
-        #expect(try run("backup", "--metrics-file", file).status == 1)
+        #expect(try run("backup", "--set", "metrics_file=\(file)").status == 1)
         var text = String(decoding: try sandbox.read("metrics.prom"), as: UTF8.self)
         #expect(text.contains("grocerydude_last_run_exit_code{command=\"backup\""))
         #expect(text.contains("} 1\n"))
         #expect(try run("init").status == 0)
-        #expect(try run("backup", "--metrics-file", file).status == 0)
+        #expect(try run("backup", "--set", "metrics_file=\(file)").status == 0)
         text = String(decoding: try sandbox.read("metrics.prom"), as: UTF8.self)
         #expect(text.contains("grocerydude_last_run_success{command=\"backup\""))
         #expect(text.contains("grocerydude_backups{"))
         let nowhere = sandbox.path("missing/metrics.prom").string
-        let outcome = try run("backup", "--quiet", "--metrics-file", nowhere)
+        let outcome = try run("backup", "--quiet", "--set", "metrics_file=\(nowhere)")
         #expect(outcome.status == 0)
         #expect(outcome.errors.contains("warning: the metrics were not written"))
     }

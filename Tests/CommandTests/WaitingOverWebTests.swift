@@ -77,11 +77,11 @@ struct WaitingOverWebTests {
 
     @Test("a backup waits while the server is away, and is whole wherever it goes from there")
     func away() throws {
-        let first = try run(["backup", "--queue", "--tag", "a"] + places)
+        let first = try run(["backup", "--set", "queue=true", "--tag", "a"] + places)
         #expect(first.status == 0 && first.errors.contains("waits for"), "\(first.errors)")
         #expect(try run(["list"] + places).text.contains("waiting for upload"))
         let server = try serve()
-        #expect(try run(["backup", "--queue"] + places).status == 0)
+        #expect(try run(["backup", "--set", "queue=true"] + places).status == 0)
         #expect(try names("Served").count == 2)
         try program.sandbox.directory("Other")
         let copied = try run(["copy", "--all", "--to", "Other"] + places)
@@ -106,7 +106,7 @@ struct WaitingOverWebTests {
         defer { server.kill() }
         let backup = try RunningTool(
             Program.path,
-            ["backup", "--queue"] + places,
+            ["backup", "--set", "queue=true"] + places,
             environment: program.environment.merging(environment) { $1 }
                 .merging(["RCLONE_BWLIMIT": "1M"]) { $1 },
             directory: program.sandbox.path

@@ -64,7 +64,7 @@ struct OutboxCrashTests {
 
     @Test("a backup waits whole or not at all, and the next run goes on")
     func queueing() throws {
-        try killEverywhere({ _ in ["backup", "--queue"] }, prepare: hideRemote) { trial, what in
+        try killEverywhere({ _ in ["backup", "--set", "queue=true"] }, prepare: hideRemote) { trial, what in
             let waiting = try waiting(trial)
             #expect(waiting.count < 2, "\(what)")
             for name in waiting { _ = try trial.contents(of: name) }
@@ -72,7 +72,7 @@ struct OutboxCrashTests {
             try trial.check("upload")
             #expect(try trial.archives().count == 1 + waiting.count, "\(what)")
             try trial.check("check", "--all")
-            try trial.check("backup", "--queue")
+            try trial.check("backup", "--set", "queue=true")
             #expect(try trial.archives().count == 2 + waiting.count, "\(what)")
             #expect(try self.waiting(trial).isEmpty, "\(what)")
         }
@@ -82,7 +82,7 @@ struct OutboxCrashTests {
     func sending() throws {
         func prepare(_ trial: Trial) throws {
             try hideRemote(trial)
-            try trial.check("backup", "--queue", "--tag", "a", "--note", "n")
+            try trial.check("backup", "--set", "queue=true", "--tag", "a", "--note", "n")
             try showRemote(trial)
         }
         try killEverywhere({ _ in ["upload"] }, prepare: prepare) { trial, what in

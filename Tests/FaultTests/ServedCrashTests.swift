@@ -46,7 +46,7 @@ struct ServedCrashTests {
                 prepare: { scene in
                     try scene.change("second")
                     scene.proxy.mode = .refuse
-                    try scene.check("backup", "--queue", "--tag", "b")
+                    try scene.check("backup", "--set", "queue=true", "--tag", "b")
                     scene.proxy.mode = .pass
                 },
                 comes: 1...1

@@ -131,7 +131,7 @@ package final class ArchivedBackup {
             : nil
     }
 
-    /// Removes a number of leading directories from every path, as tar's `--strip-components` does.
+    /// Removes a number of leading directories from every path, as `tar --strip-components` does.
     ///
     /// Entries with no components left are ignored. Paths in a manifest do not change.
     package func strip(_ count: Int) { strippedComponents = count }

@@ -33,7 +33,7 @@ public enum ArchivedBackupError: ExplainedError, Equatable {
             "restore another backup; 'unzip' may still get single files out of this one"
         case .otherState: "restore another backup"
         case .beyondLimit(_, _, let limit):
-            "this archive may be hostile; if you know its origin, raise the limit with '--max-\(limit)'"
+            "this archive may be hostile; if you know its origin, raise the limit with '--set limits.\(limit)=N'"
         case .distrusted: "somebody may have put another file in its place"
         case .newerFormat: "install a newer version"
         }

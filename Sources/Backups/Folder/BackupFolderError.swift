@@ -107,7 +107,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .nameTaken: "rename that one first"
         case .taken: "add '--same-name number' for the next number, or '--same-name replace'"
         case .noSpace:
-            "free some space there, or fetch to another disk with '--staging DIR'"
+            "free some space there, or fetch to another disk with '--set staging=DIR'"
         case .pinned(let name): "run '\(Advice.command("unpin", name))' first"
         case .notReady: "wait for it with '--wait 10m', or choose another: \(Advice.list)"
         case .needed(_, let others):

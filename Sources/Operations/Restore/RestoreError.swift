@@ -149,10 +149,10 @@ public enum RestoreError: ExplainedError {
             "unmount it: umount \(shellWord(path)); or restore elsewhere with '--target'"
         case .targetNotEmpty: "name a directory that is not there yet"
         case .inTheWay(let leftover):
-            "have it renamed with '--set-aside-leftovers', or move it away: mv \(shellWord(leftover.path)) \(shellWord(leftover.path)).mine"
+            "have it renamed with '--set restore.set_aside_leftovers=true', or move it away: mv \(shellWord(leftover.path)) \(shellWord(leftover.path)).mine"
         case .noStores: "if that is what you want, add '--allow-no-stores'"
         case .cannotKeep: "let its owner change the directories, or move it away for a while"
-        case .notStripped: "leave out '--strip-components'"
+        case .notStripped: "leave out the setting 'restore.strip_components'"
         case .declined: nil
         case .storesLost:
             "its file system loses what is renamed: keep the stores on a disk of this machine"

@@ -122,15 +122,29 @@ struct BackupRow: AnswerRow {
         deepestCheck = backup.checks.deepest.map { Check($0, invocation) }
     }
 
+    /// Writes a header and a line for each backup; remarks that do not fit 80 columns get a line of their own.
     static func write(_ rows: [BackupRow], to console: Console) {
-        console.answer(lines: Columns(rows: rows.map(\.cells), right: [1]).lines)
+        guard let first = rows.first else { return }
+        let cells =
+            [["BACKUP", "SIZE", "MADE"] + (first.showsOrigin ? ["ORIGIN"] : [])]
+            + rows.map(\.columns)
+        let width = Columns(rows: cells, right: [1]).lines.map(Columns.width).max() ?? 0
+        let marks = [""] + rows.map(\.marks)
+        let isBeside = marks.map { width + 2 + Columns.width(of: $0) <= 80 }
+        let beside = zip(marks, isBeside).map { $1 ? $0 : "" }
+        let lines = Columns(rows: zip(cells, beside).map { $0 + [$1] }, right: [1]).lines
+        for (index, line) in lines.enumerated() {
+            console.answer(lines: isBeside[index] ? [line] : [line, "    \(marks[index])"])
+        }
     }
 
-    /// The cells of its row in a list.
-    var cells: [String] {
+    /// The cells of its row where a person chooses from several.
+    var cells: [String] { columns + [marks] }
+
+    private var columns: [String] {
         let size = "\(needs.isEmpty && kind == "full" ? "" : "+")\(byteCount(size))"
         let from = showsOrigin ? [printable(bytes: (origin ?? "unknown").utf8)] : []
-        return [shownName, size, time?.description ?? "unknown"] + from + [marks]
+        return [shownName, size, time?.description ?? "unknown"] + from
     }
 
     private var marks: String {

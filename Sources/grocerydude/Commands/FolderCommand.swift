@@ -12,7 +12,6 @@ protocol FolderCommand: InvokedCommand {
 struct FolderOptions: ParsableArguments {
     @OptionGroup var stores: StoresOptions
     @OptionGroup var remote: RemoteOptions
-    @OptionGroup var staging: StagingOptions
     @OptionGroup var keys: KeyOptions
     @OptionGroup var output: OutputOptions
 }
@@ -21,7 +20,7 @@ extension FolderCommand {
     var stores: StoresOptions { folder.stores }
     var output: OutputOptions { folder.output }
     var flags: [FlagValue?] {
-        folder.remote.flags + folder.staging.flags + folder.keys.flags + ownFlags
+        folder.remote.flags + folder.keys.flags + ownFlags
     }
     var ownFlags: [FlagValue?] { [] }
     var recovery: Recovery { .attempted }
@@ -70,8 +69,18 @@ struct StoresOptions: ParsableArguments {
     )
     var origin: String?
 
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Use this value of a setting for this run, as in 'spool=false'; may be repeated. See 'config show'.",
+            valueName: "key=value"
+        ),
+        transform: FlagValue.init(setting:)
+    )
+    var settings: [FlagValue] = []
+
     var flags: [FlagValue?] {
-        [FlagValue("--stores", "stores", path), FlagValue("--origin", "origin", origin)]
+        settings + [FlagValue("--stores", "stores", path), FlagValue("--origin", "origin", origin)]
     }
 }
 
@@ -97,19 +106,4 @@ struct ConfigurationOptions: ParsableArguments {
 
     /// The profile named by an option or the environment.
     var chosenProfile: String? { profile ?? ProcessEnvironment.value("GROCERYDUDE_PROFILE") }
-}
-
-/// The option for the local directory of a remote folder's archives.
-struct StagingOptions: ParsableArguments {
-    @Option(
-        name: .customLong("staging"),
-        help: ArgumentHelp(
-            "With rclone: make archives in this directory, and fetch them to it.",
-            valueName: "dir"
-        ),
-        completion: .directory
-    )
-    var path: String?
-
-    var flags: [FlagValue?] { [FlagValue("--staging", "staging", path)] }
 }

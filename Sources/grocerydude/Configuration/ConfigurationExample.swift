@@ -16,6 +16,8 @@ let configurationExample = """
     skip_if_unchanged: true           # no new backup of what is in the newest
     incremental: true                 # only what is different from an earlier backup
     full_every: 7d                    # and a whole one this often
+    reread: false                     # whether to read files again whose times have not changed
+    strict: false                     # whether rows that refer to missing rows are damage
     check_stores: false               # have SQLite check all of every store in each backup
 
     # recipients: [age1…]             # encrypt backups for public keys or files of them; or [password]
@@ -53,6 +55,12 @@ let configurationExample = """
       keep_trash: 7d                  # how long removed backups can be had back
 
     max_age: 26h                      # 'grocerydude status' fails when the newest is older
+    watch_interval: 30s               # how often '--watch' looks without a known change
+    limits:                           # of zips of other programs
+      entries: 1000000
+      size: 1T
+      ratio: 200                      # bytes for each byte of the zip
+      depth: 128                      # components of a path
 
     profiles:
       photos:
@@ -77,6 +85,8 @@ let configurationExample = """
         restore:
           check: full                 # none, quick or full
           safety_backup: true
+          # strip_components: 1       # directories to take off the names in a zip of another program
+          set_aside_leftovers: false  # whether leftovers in the way get another name
           notify: HUP:/run/app.pid    # a signal after a restore, or a list
           generation_file: /srv/app/Stores.generation   # replaced after a restore, for the application to watch
         sync:                         # with other machines, once 'grocerydude sync enable' was run

@@ -50,6 +50,14 @@ struct Profile {
     var queueLimit = Outbox.Limit()
     /// Whether SQLite fully checks every store that is backed up.
     var checksStores = false
+    /// Whether a full check counts rows that refer to missing rows as damage.
+    var isStrict = false
+    /// Whether a backup that is an increment reads files whose times have not changed too.
+    var rereads = false
+    /// The limits of an archive without a manifest.
+    var limits = RestoreLimits()
+    /// The longest time between two looks of a watching command; `nil` for each command's own.
+    var watchInterval: Duration?
     /// Whether a backup prunes after it was verified.
     var prunes = false
     var retention = RetentionPolicy()
@@ -154,6 +162,10 @@ struct RestoreSettings: Equatable {
     /// The level at which stores are checked before they replace the present ones.
     var level: CheckLevel = .quick
     var makesSafetyBackup = true
+    /// The number of directories to take off the names in a zip of another program; `nil` for one that has all.
+    var stripsComponents: Int?
+    /// Whether leftovers of another program's restore are renamed if they are in the way.
+    var setsAsideLeftovers = false
     /// The commands of a restore; their time limit is a setting of its hooks.
     var commands = ApplicationCommands()
     var announcement = RestoreAnnouncement()

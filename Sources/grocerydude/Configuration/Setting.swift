@@ -92,21 +92,16 @@ struct Setting {
             Setting("full_every", \.fullEvery, show: ShownValue.duration) {
                 try $0.duration(to: IncrementOptions.mostFullEvery)
             },
+            boolean("reread", \.rereads),
             boolean("check_stores", \.checksStores),
+            boolean("strict", \.isStrict),
             boolean("queue", \.queues),
-            Setting(
-                "queue_limit.backups",
-                \.queueLimit.backups,
-                show: ShownValue.number,
-                read: { try $0.count(from: 1) }
-            ),
+            number("queue_limit.backups", \.queueLimit.backups),
             Setting(
                 "queue_limit.size",
                 \.queueLimit.bytes,
                 show: { .text(ByteSize(bytes: $0).text) },
-                read: {
-                    try $0.text("a size such as 500M or 20G", { ByteSize(argument: $0) }).bytes
-                }
+                read: size
             ),
             schedule("schedule", environment: "SCHEDULE", \.schedule),
             boolean("prune", \.prunes),
@@ -122,7 +117,7 @@ struct Setting {
                 read: { try $0.count(from: -1) }
             )
         }
-        // restic has no --keep-within-last; --keep-within keeps all backups of a time span.
+        // restic has no keep-within-last; keep-within keeps all backups of a time span.
         let spans = RetentionPolicy.Period.allCases.filter { $0 != .last }.map { period in
             span("retention.keep_within_\(period.rawValue)", \.retention.withinPeriods[period])
         }
@@ -155,6 +150,22 @@ struct Setting {
             ),
             choice("restore.check", \.restore.level),
             boolean("restore.safety_backup", \.restore.makesSafetyBackup),
+            Setting(
+                "restore.strip_components",
+                \.restore.stripsComponents,
+                show: { $0.map(ShownValue.number) ?? .none },
+                read: { try $0.count(from: 0) }
+            ),
+            boolean("restore.set_aside_leftovers", \.restore.setsAsideLeftovers),
+            number("limits.entries", \.limits.entries),
+            Setting(
+                "limits.size",
+                \.limits.bytes,
+                show: { .text(ByteSize(bytes: $0).text) },
+                read: size
+            ),
+            number("limits.ratio", \.limits.ratio),
+            number("limits.depth", \.limits.depth),
             Setting(
                 "restore.notify",
                 \.restore.announcement.signals,
@@ -200,11 +211,7 @@ struct Setting {
                 \.sync.writesWhileOpen,
                 show: { $0.map(ShownValue.boolean) ?? .none }
             ) { try $0.boolean() },
-            Setting(
-                "sync.max_age",
-                \.sync.maxAge,
-                show: { $0.map(ShownValue.duration) ?? .none }
-            ) { try $0.duration() },
+            duration("sync.max_age", \.sync.maxAge),
             boolean("sync.enabled", \.sync.isEnabled),
         ]
     }
@@ -244,12 +251,8 @@ struct Setting {
                 \.metricsFile,
                 show: { $0.map { .text($0.string) } ?? .none }
             ) { FilePath(try $0.path()) },
-            Setting(
-                "max_age",
-                environment: "MAX_AGE",
-                \.maxAge,
-                show: { $0.map(ShownValue.duration) ?? .none }
-            ) { try $0.duration() },
+            duration("max_age", environment: "MAX_AGE", \.maxAge),
+            duration("watch_interval", \.watchInterval),
         ]
     }
 }
@@ -273,6 +276,27 @@ extension Setting {
         Setting(key, environment: environment, path, show: ShownValue.duration) {
             try $0.duration()
         }
+    }
+
+    private static func duration(
+        _ key: String,
+        environment: String? = nil,
+        _ path: WritableKeyPath<Profile, Duration?>
+    ) -> Setting {
+        Setting(key, environment: environment, path, show: { $0.map(ShownValue.duration) ?? .none })
+        { try $0.duration() }
+    }
+
+    /// A whole number of 1 or more.
+    private static func number<Number: BinaryInteger>(
+        _ key: String,
+        _ path: WritableKeyPath<Profile, Number>
+    ) -> Setting {
+        Setting(key, path, show: { ShownValue.number(Int($0)) }) { Number(try $0.count(from: 1)) }
+    }
+
+    private static func size(_ value: WrittenValue) throws -> Int64 {
+        try value.text("a size such as 500M or 20G", ByteSize.init).bytes
     }
 
     private static func boolean(_ key: String, _ path: WritableKeyPath<Profile, Bool>) -> Setting {

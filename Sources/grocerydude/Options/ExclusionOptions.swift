@@ -23,19 +23,6 @@ struct ExclusionOptions: ParsableArguments {
     )
     var excludeFile: [String] = []
 
-    @Flag(help: "Leave out directories that a CACHEDIR.TAG calls caches.")
-    var excludeCaches = false
-
-    @Flag(help: "Save a store to which a link leads that is outside, in the place of the link.")
-    var followLinks = false
-
-    var flags: [FlagValue?] {
-        [
-            FlagValue("--exclude-caches", "exclude_caches", excludeCaches ? "true" : nil),
-            FlagValue("--follow-links", "follow_links", followLinks ? "true" : nil),
-        ]
-    }
-
     /// The maximum size in bytes of a file with patterns; a longer file is a mistake.
     private static let fileLimit: Int64 = 1 << 20
 

@@ -11,15 +11,6 @@ struct IncrementFlags: ParsableArguments {
     @Flag(help: "With '--incremental': make a whole backup, on which others may be built.")
     var full = false
 
-    @Flag(help: "With '--incremental': read every file, however its times stand.")
-    var reread = false
-
-    func validate() throws {
-        guard !full || !reread else {
-            throw ValidationError("'--full' reads every file: leave '--reread' away")
-        }
-    }
-
     var flags: [FlagValue?] {
         [FlagValue("--incremental", "incremental", incremental ? "true" : nil)]
     }
@@ -32,7 +23,7 @@ struct IncrementFlags: ParsableArguments {
         let path = FilePath(directory + Invocation.shortDigest(of: place) + ".sqlite")
         var options = IncrementOptions(statePath: path)
         options.isFull = full
-        options.rereads = reread
+        options.rereads = invocation.profile.rereads
         options.fullEvery = invocation.profile.fullEvery
         return options
     }

@@ -17,28 +17,10 @@ struct RetentionOptions: ParsableArguments {
     var keepYearly: Int?
     @Option(help: ArgumentHelp("Keep all within this of the newest: 2y5m7d3h.", valueName: "time"))
     var keepWithin: String?
-    @Option(help: ArgumentHelp("Keep one an hour within this of the newest.", valueName: "time"))
-    var keepWithinHourly: String?
-    @Option(help: ArgumentHelp("Keep one a day within this of the newest.", valueName: "time"))
-    var keepWithinDaily: String?
-    @Option(help: ArgumentHelp("Keep one a week within this of the newest.", valueName: "time"))
-    var keepWithinWeekly: String?
-    @Option(help: ArgumentHelp("Keep one a month within this of the newest.", valueName: "time"))
-    var keepWithinMonthly: String?
-    @Option(help: ArgumentHelp("Keep one a year within this of the newest.", valueName: "time"))
-    var keepWithinYearly: String?
     @Option(
         help: ArgumentHelp("Keep what has all of these tags; may be repeated.", valueName: "tags")
     )
     var keepTag: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "How long to keep safety backups made by restore: 7d, 12h.",
-            valueName: "time"
-        )
-    )
-    var keepSafety: WaitTime?
 
     @Flag(help: "Remove all backups if no policy keeps one.")
     var unsafeAllowRemoveAll = false
@@ -48,14 +30,9 @@ struct RetentionOptions: ParsableArguments {
             ("last", keepLast), ("hourly", keepHourly), ("daily", keepDaily),
             ("weekly", keepWeekly), ("monthly", keepMonthly), ("yearly", keepYearly),
         ]
-        let spans = [
-            ("within", keepWithin), ("within-hourly", keepWithinHourly),
-            ("within-daily", keepWithinDaily), ("within-weekly", keepWithinWeekly),
-            ("within-monthly", keepWithinMonthly), ("within-yearly", keepWithinYearly),
-        ]
-        return (counts.map { ($0, $1.map(String.init)) } + spans).map { name, value in
-            FlagValue("--keep-\(name)", "retention.keep_" + name.replacing("-", with: "_"), value)
-        } + [FlagValue("--keep-safety", "retention.keep_safety", keepSafety?.text)]
+        return (counts.map { ($0, $1.map(String.init)) } + [("within", keepWithin)]).map {
+            FlagValue("--keep-\($0)", "retention.keep_\($0)", $1)
+        }
     }
 
     /// Returns the policy in force.

@@ -50,7 +50,10 @@ struct HintTests {
             (BackupFolderError.pinned("a"), "grocerydude unpin 'a''"),
             (BackupFolderError.taken("a", address: "/r"), "--same-name replace"),
             (MovingError.damaged("a", reason: "x"), "--allow-damaged"),
-            (ArchivedBackupError.beyondLimit("a", reason: "x", .ratio), "with '--max-ratio'"),
+            (
+                ArchivedBackupError.beyondLimit("a", reason: "x", .ratio),
+                "with '--set limits.ratio=N'"
+            ),
             (ArchiveError.damaged("a", reason: "x"), "grocerydude list' and try an older backup"),
             (StoreError.damaged("a", reason: "x"), "--allow-damaged"),
             (FileError.failed(.move, "a", .resourceBusy), "restore NAME --target DIR"),
@@ -72,7 +75,7 @@ struct HintTests {
                     [.collation(table: "t", column: nil, collation: "c")]
                 ), "--map FILE"
             ),
-            (SyncError.openStore("a", rows: 1, by: []), "--while-open"),
+            (SyncError.openStore("a", rows: 1, by: []), "--set sync.while_open=true"),
             (SyncError.lockedStores("/s", rows: 1, by: nil), "--lock-wait"),
             (SyncError.nothingBefore(store: "a"), "--as-before"),
             (SyncError.noConflict(1, store: "a"), "grocerydude sync conflicts'"),

@@ -138,7 +138,7 @@ struct SchemaTests {
         try run("delete", "delete", "latest", "--yes")
         try run("status", "status")
         let away = sandbox.path("Away").string
-        try run("backup", "backup", "--queue", "--remote", away)
+        try run("backup", "backup", "--set", "queue=true", "--remote", away)
         try run("list", "list", "--remote", away, status: 10)
         try sandbox.directory("Away")
         try run("upload", "upload", "--remote", away)
@@ -196,7 +196,7 @@ struct SchemaTests {
         try run("delete", "delete", "latest", "--dry-run")
         try sandbox.directory("Fetched")
         let target = sandbox.path("Fetched").string
-        try run("fetch", "fetch", name, "--with-needs", target)
+        try run("fetch", "fetch", name, target)
         #expect(try Directory.open(FilePath(target)).names().count == 2)
         try run("consolidate", "consolidate", name)
         // Of what is whole by now, there is nothing to do.

@@ -31,7 +31,7 @@ struct WatchTests {
     @Test("a list answers anew after each change, a whole answer a line, until it is told to end")
     func list() throws {
         // The interval would not come before the test is over.
-        let watch = try start("list", "--watch", "--json", "--interval", "1h")
+        let watch = try start("list", "--watch", "--json", "--set", "watch_interval=1h")
         #expect((try next(watch) as? [Any])?.count == 0)
         #expect(try program.run("backup", "--quiet").status == 0)
         let first = try next(watch) as? [[String: Any]]
@@ -50,7 +50,7 @@ struct WatchTests {
 
     @Test("the status answers anew, and its age alone is no news")
     func status() throws {
-        let watch = try start("status", "--watch", "--json", "--interval", "1s")
+        let watch = try start("status", "--watch", "--json", "--set", "watch_interval=1s")
         var last = try nextStatus(watch)
         /// Goes on to the answer that fits; each is another one than the one before.
         func look(for isFound: ([String: Any]) -> Bool) throws {
@@ -95,7 +95,7 @@ struct WatchTests {
 
     @Test("goes on when the folder goes and comes back, and fails if it was never there")
     func missing() throws {
-        let watch = try start("list", "--watch", "--json", "--interval", "1s")
+        let watch = try start("list", "--watch", "--json", "--set", "watch_interval=1s")
         #expect((try next(watch) as? [Any])?.count == 0)
         try FileManager.default.removeItem(atPath: program.sandbox.path("Remote").string)
         #expect(try program.run("list", "--watch", "--json").status == 10)
@@ -143,6 +143,6 @@ struct WatchTests {
 
     @Test("needs an interval that is longer than none")
     func interval() throws {
-        #expect(try program.run("list", "--watch", "--interval", "0s").status == 64)
+        #expect(try program.run("list", "--watch", "--set", "watch_interval=0s").status == 64)
     }
 }

@@ -38,7 +38,7 @@ struct BrokenRemoteCommandTests {
             try? ServedProgram.wait { proxy.sent > 2 << 20 }
             server.stop()
         }
-        let outcome = try machine.run("backup", "--remote-idle-timeout", "6s", "--verbose")
+        let outcome = try machine.run("backup", "--set", "remote_idle_timeout=6s", "--verbose")
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("waiting for 'rclone:\(machine.address)' for 5 s"))
         #expect(
@@ -102,7 +102,7 @@ struct BrokenRemoteCommandTests {
         let machine = try ServedProgram(on: server)
         server.end()
         let start = Self.clock.now
-        let outcome = try machine.run("list", "--remote-connect-timeout", "2s")
+        let outcome = try machine.run("list", "--set", "remote_connect_timeout=2s")
         #expect(Self.clock.now - start < .seconds(20))
         #expect(outcome.status == 1)
         #expect(

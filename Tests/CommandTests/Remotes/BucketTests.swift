@@ -57,7 +57,7 @@ struct BucketTests {
         let before = try machine.files()
         for (verb, command) in [
             ("PUT ", ["backup"]), ("PUT ", ["pin", name]), ("PUT ", ["delete", name, "--yes"]),
-            ("DELETE ", ["delete", name, "--yes", "--keep-trash", "0"]),
+            ("DELETE ", ["delete", name, "--yes", "--set", "retention.keep_trash=0"]),
         ] {
             server.proxy?.mode = Self.refusal("AccessDenied", to: verb)
             let outcome = try machine.run(command)

@@ -50,7 +50,7 @@ struct LeftoverTests {
         try own.write(own.read("Made/\(name)"), to: "Made.zip")
         if upload.arguments[0] == "upload" {
             proxy.mode = .refuse
-            #expect(try machine.run("backup", "--queue").status == 0)
+            #expect(try machine.run("backup", "--set", "queue=true").status == 0)
             proxy.mode = .pass
         }
         let arguments = upload.arguments.map {

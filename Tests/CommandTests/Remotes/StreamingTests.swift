@@ -40,7 +40,7 @@ struct StreamingTests {
         }
         #expect(try backUp([]).status == 23)
         #expect(try names().isEmpty)
-        let backup = try backUp(["--no-spool", "--tag", "streamed"])
+        let backup = try backUp(["--set", "spool=false", "--tag", "streamed"])
         #expect(backup.status == 0, "\(backup.errors)")
         #expect(try archives().count == 1)
         #expect(try names().allSatisfy { !$0.hasSuffix(".partial") })
@@ -69,7 +69,7 @@ struct StreamingTests {
     private func begin(_ server: ServedDirectory) throws -> RunningTool {
         let running = try RunningTool(
             Program.path,
-            ["backup", "--no-spool", "--stores", "Stores", "--remote", server.address],
+            ["backup", "--set", "spool=false", "--stores", "Stores", "--remote", server.address],
             environment: program.environment.merging(["RCLONE_BWLIMIT": "1M"]) { $1 },
             directory: program.sandbox.path
         )
@@ -86,7 +86,7 @@ struct StreamingTests {
         let listed = try program.run(["list", "--json"] + places.suffix(2))
         #expect(listed.status == 0)
         #expect(try (listed.json as? [Any])?.isEmpty == true)
-        #expect(try program.run(["backup", "--no-spool"] + places).status == 0)
+        #expect(try program.run(["backup", "--set", "spool=false"] + places).status == 0)
         #expect(try archives().count == 1)
         #expect(try program.run(["check", "latest"] + places.suffix(2)).status == 0)
     }

@@ -18,12 +18,12 @@ struct VerifiedUploadTests {
 
     @Test(
         "is refused if what arrived is not what was sent, whatever rclone is told; nothing is left",
-        arguments: ["--spool", "--no-spool"]
+        arguments: ["spool=true", "spool=false"]
     )
     func corrupted(option: String) throws {
         let server = try HashingServer(flipping: true)
         let backup = try program.run(
-            ["backup", option, "--stores", "Stores", "--remote", server.address],
+            ["backup", "--set", option, "--stores", "Stores", "--remote", server.address],
             environment: ["RCLONE_IGNORE_CHECKSUM": "true", "RCLONE_SIZE_ONLY": "true"]
         )
         #expect(backup.status == 1)
@@ -35,7 +35,7 @@ struct VerifiedUploadTests {
 
     @Test("is refused if it waited, and waits on; sent whole, its hash is known")
     func waited() throws {
-        let queue = ["backup", "--queue", "--stores", "Stores", "--remote"]
+        let queue = ["backup", "--set", "queue=true", "--stores", "Stores", "--remote"]
         for isFlipping in [true, false] {
             let server = try HashingServer(flipping: isFlipping)
             let backup = try program.run(queue + [server.address])
@@ -57,12 +57,12 @@ struct VerifiedUploadTests {
 
     @Test(
         "is compared with later, and looked into without ranges",
-        arguments: ["--spool", "--no-spool"]
+        arguments: ["spool=true", "spool=false"]
     )
     func right(option: String) throws {
         let server = try HashingServer(flipping: false)
         let places = ["--stores", "Stores", "--remote", server.address]
-        let backup = try program.run(["backup", option] + places)
+        let backup = try program.run(["backup", "--set", option] + places)
         #expect(backup.status == 0, "\(backup.errors)")
         let check = try program.run(["check", "--quick"] + places.suffix(2))
         #expect(check.status == 0)

@@ -99,6 +99,9 @@ struct RestoreCommandTests {
         #expect(try run("restore", "latest", "--undo", "--yes").status == 64)
         let none = try run("restore", "--undo", "--yes")
         #expect(none.status == 10 && none.errors.contains("no restore to undo"))
-        #expect(try run("restore", "latest", "--yes", "--strip-components", "-1").status == 64)
+        #expect(
+            try run("restore", "latest", "--yes", "--set", "restore.strip_components=-1").status
+                == 64
+        )
     }
 }

@@ -126,7 +126,7 @@ struct CronTests {
             ("--json frob", "unknown option '--json'", ""),
             ("backup --frob --json", "unknown option '--frob'", "backup"),
             ("backup --json --compression magic", "magic", "backup"),
-            ("items add --json --quantity=-1 x", "cannot be -1.0", "items add"),
+            ("items add --json x -- -1", "cannot be -1.0", "items add"),
             ("items add '' --json", "an item needs a name", "items add"),
             ("backup --all-profiles --profile x --json", "exclude each other", "backup"),
             (

@@ -91,7 +91,7 @@ struct SyncAutomationTests {
         try program.sandbox.write("sync: {enabled: false}\n", to: "desk/\(Program.configuration)")
         let files = try Tool.check("find", [desk.container.string])
         for command in [
-            ["run"], ["watch", "--interval", "1s"], ["seed", "--yes"],
+            ["run"], ["watch", "--set", "watch_interval=1s"], ["seed", "--yes"],
             ["seed", "--map", map, "--yes"], ["rejoin", "--take", "merge", "--yes"],
             ["conflicts", "take", "1"],
         ] {
@@ -114,7 +114,7 @@ struct SyncAutomationTests {
     func watch() throws {
         let process = try RunningTool(
             Program.path,
-            ["sync", "watch", "--interval", "1s", "--json"],
+            ["sync", "watch", "--set", "watch_interval=1s", "--json"],
             environment: program.environment.merging(["HOME": desk.path.string]) { $1 }
         )
         func next() throws -> [String: Any] {

@@ -198,7 +198,7 @@ struct SyncCommandTests {
         #expect(outcome.status == 24, "\(outcome.errors)")
         #expect(outcome.errors.contains("1 change waits until 'Grocery-Dude.sqlite' is closed"))
         #expect(try desk.items().count == 12)
-        #expect(try desk.run("sync", "--while-open").status == 0)
+        #expect(try desk.run("sync", "--set", "sync.while_open=true").status == 0)
         #expect(try desk.items().count == 13)
         application.kill()
     }
@@ -266,7 +266,7 @@ struct SyncCommandTests {
         #expect(open.status == 24, "\(open.errors)")
         #expect(open.errors.contains("1 change waits until 'Grocery-Dude.sqlite' is closed"))
         #expect(try desk.sql("SELECT ZTITLE FROM ZNOTE") == "")
-        #expect(try desk.run("sync", "--while-open").status == 0)
+        #expect(try desk.run("sync", "--set", "sync.while_open=true").status == 0)
         #expect(try desk.sql("SELECT ZTITLE, Z_OPT FROM ZNOTE") == "figs|1\n")
         try phone.sql("UPDATE ZNOTE SET ZTITLE = 'dates'")
         #expect(try phone.run("sync").status == 0)

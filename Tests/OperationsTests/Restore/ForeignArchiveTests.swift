@@ -203,10 +203,10 @@ struct ForeignArchiveTests {
         (strict.entries, strict.bytes, strict.depth) = (1, 199_999, 3)
         (strict.ratio, strict.freeBytes) = (2, 100)
         let raises: [(String, (inout RestoreLimits) -> Void)] = [
-            ("--max-entries", { $0.entries = 2 }), ("--max-size", { $0.bytes = 200_000 }),
-            ("--max-ratio", { $0.ratio = 1000 }), ("--max-depth", { $0.depth = 4 }),
+            ("entries", { $0.entries = 2 }), ("size", { $0.bytes = 200_000 }),
+            ("ratio", { $0.ratio = 1000 }), ("depth", { $0.depth = 4 }),
         ]
-        for (option, raise) in raises {
+        for (name, raise) in raises {
             let limits = strict
             let error = await #expect(throws: RestoreError.self) {
                 try await scene.restore("Old") { $0.limits = limits }
@@ -216,7 +216,7 @@ struct ForeignArchiveTests {
                 Issue.record("not refused for a limit: \(error.debugDescription)")
                 return
             }
-            #expect("--max-\(kind)" == option)
+            #expect("\(kind)" == name)
             raise(&strict)
         }
         let limits = strict

@@ -22,7 +22,6 @@ struct BackupCommand: FolderCommand {
     )
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
-    @OptionGroup(title: HelpSection.further) var metrics: MetricsOptions
 
     @Option(
         help:
@@ -41,12 +40,6 @@ struct BackupCommand: FolderCommand {
 
     @OptionGroup(title: HelpSection.further) var sameName: SameNameOptions
 
-    @Flag(
-        inversion: .prefixedNo,
-        help: "With rclone: make the archive on this machine first, or upload it while it is made."
-    )
-    var spool: Bool?
-
     @OptionGroup var exclusions: ExclusionOptions
 
     @Flag(help: "Make no backup if nothing has changed since the last one.")
@@ -63,22 +56,13 @@ struct BackupCommand: FolderCommand {
     )
     var every: WaitTime?
 
-    @Flag(
-        help:
-            "If the remote folder cannot be reached, keep the backup on this machine until it can; see 'upload'."
-    )
-    var queue = false
-
     @Flag(help: "Verify the backup, then remove the backups that no policy keeps; see 'prune'.")
     var prune = false
 
     @OptionGroup(title: HelpSection.further) var retention: RetentionOptions
-    @OptionGroup(title: HelpSection.further) var trash: TrashOptions
 
     @Flag(help: "Have SQLite check all of every store; damage gives exit code 3.")
     var check = false
-
-    @OptionGroup(title: HelpSection.further) var strictness: StrictOptions
 
     @Flag(help: "Accept the data as right, even if much less is there than in the last backup.")
     var acceptChanges = false
@@ -90,13 +74,10 @@ struct BackupCommand: FolderCommand {
     var ownFlags: [FlagValue?] {
         [
             FlagValue("--compression", "compression", compression?.rawValue),
-            FlagValue(spool == true ? "--spool" : "--no-spool", "spool", spool?.description),
             FlagValue("--check", "check_stores", check ? "true" : nil),
             FlagValue("--skip-if-unchanged", "skip_if_unchanged", skipIfUnchanged ? "true" : nil),
             FlagValue("--prune", "prune", prune ? "true" : nil),
-            FlagValue("--queue", "queue", queue ? "true" : nil),
-        ] + recipients.flags + increments.flags + exclusions.flags + retention.flags + trash.flags
-            + metrics.flags
+        ] + recipients.flags + increments.flags + retention.flags
     }
 
     func validate() throws {
@@ -105,16 +86,14 @@ struct BackupCommand: FolderCommand {
         }
         guard let every else { return }
         guard every.duration > .zero else { throw ValidationError("'--every' must be 1s or more") }
-        for (name, isGiven) in [
-            ("--all-profiles", allProfiles), ("--queue", queue), ("--full", increments.full),
-        ] where isGiven {
+        for (name, isGiven) in [("--all-profiles", allProfiles), ("--full", increments.full)]
+        where isGiven {
             throw ValidationError("'--every' and '\(name)' exclude each other")
         }
     }
 
     func validate(_ profile: Profile) throws {
         _ = try exclusions.read(profile)
-        try strictness.require(profile.checksStores, add: "--check")
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
@@ -190,7 +169,7 @@ struct BackupCommand: FolderCommand {
         options.tags = profile.tags + tag.flatMap { $0.split(separator: ",").map(String.init) }
         options.note = note
         options.sameName = sameName.sameName
-        options.isStrict = strictness.strict
+        options.isStrict = profile.isStrict
         guard every != nil else { return options }
         // A waiting backup might never arrive unnoticed, and the next look comes soon.
         options.queues = false

@@ -13,19 +13,6 @@ struct RestoreCommand: FolderCommand {
         @Flag(help: "Replace stores by an archive that has none.")
         var allowNoStores = false
 
-        @Option(
-            help: ArgumentHelp(
-                "Take so many directories off every name in a zip of another program; by itself, one that has everything in it is taken off.",
-                valueName: "n"
-            )
-        )
-        var stripComponents: Int?
-
-        @Flag(
-            help: "Rename what is in the way: 'Stores_New' or 'Stores_Old' becomes 'Stores_Old_2'."
-        )
-        var setAsideLeftovers = false
-
         @Flag(
             help:
                 "Give files the owners of the backup, though the present data is another user's (as root)."
@@ -42,12 +29,6 @@ struct RestoreCommand: FolderCommand {
             )
         )
         var wait: WaitTime?
-
-        func validate() throws {
-            guard stripComponents.map({ $0 >= 0 }) ?? true else {
-                throw ValidationError("'--strip-components' takes 0 or more")
-            }
-        }
     }
 
     static let configuration = CommandConfiguration(
@@ -85,7 +66,6 @@ struct RestoreCommand: FolderCommand {
     var at: Moment?
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
-    @OptionGroup(title: HelpSection.further) var limits: LimitOptions
     @OptionGroup(title: HelpSection.further) var rare: RareOptions
 
     @Option(
@@ -107,8 +87,6 @@ struct RestoreCommand: FolderCommand {
             "How stores are checked: \(CheckLevel.allCases.map(\.rawValue).joined(separator: ", "))."
     )
     var check: CheckLevel?
-
-    @OptionGroup(title: HelpSection.further) var strictness: StrictOptions
 
     @OptionGroup(title: "A part of the backup") var part: PartOptions
 
@@ -171,10 +149,6 @@ struct RestoreCommand: FolderCommand {
                 "'--only' puts files back in the stores directory: to get them elsewhere, run 'grocerydude extract'"
             )
         }
-    }
-
-    func validate(_ profile: Profile) throws {
-        try strictness.require(profile.restore.level == .full, add: "--check full")
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
@@ -349,7 +323,7 @@ struct RestoreCommand: FolderCommand {
             in: folder,
             replacing: invocation.stores,
             only: part.paths,
-            strippingOf: rare.stripComponents,
+            strippingOf: invocation.profile.restore.stripsComponents,
             removingMissing: undo,
             context: invocation.context
         )
@@ -405,11 +379,11 @@ struct RestoreCommand: FolderCommand {
             backup: CreateBackup.Options(date: invocation.now, tool: invocation.tool)
         )
         options.check = invocation.profile.restore.level
-        options.isStrict = strictness.strict
+        options.isStrict = invocation.profile.isStrict
         options.allowsDamage = allowDamaged
         options.allowsNoStores = rare.allowNoStores
-        options.stripsComponents = rare.stripComponents
-        options.setsAsideLeftovers = rare.setAsideLeftovers
+        options.stripsComponents = invocation.profile.restore.stripsComponents
+        options.setsAsideLeftovers = invocation.profile.restore.setsAsideLeftovers
         options.acceptsLoss = { try accepts($0, invocation) }
         options.force = force
         options.takesOwnerNumbers = rare.numericOwner
@@ -419,7 +393,7 @@ struct RestoreCommand: FolderCommand {
         options.isDryRun = dryRun
         options.only = part.paths
         options.isUndo = undo
-        options.limits = limits.limits
+        options.limits = invocation.profile.limits
         options.application = invocation.applicationCommands
         options.announcement = invocation.announcement
         return options

@@ -45,10 +45,7 @@ struct CheckCommand: FolderCommand {
     @Flag(help: "Fetch nothing: compare with the hash or the size that was uploaded.")
     var quick = false
 
-    @OptionGroup(title: HelpSection.further) var strictness: StrictOptions
-
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
-    @OptionGroup(title: HelpSection.further) var metrics: MetricsOptions
 
     func validate() throws {
         guard !all || names.isEmpty else {
@@ -68,11 +65,7 @@ struct CheckCommand: FolderCommand {
             FlagValue("--all", "check.all", all ? "true" : nil),
             FlagValue("--restore", "check.restore", restore ? "true" : nil),
             FlagValue("--read-data-subset", "check.read_data_subset", readDataSubset?.description),
-        ] + metrics.flags
-    }
-
-    func validate(_ profile: Profile) throws {
-        try strictness.require(restores(profile), add: "--restore")
+        ]
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
@@ -140,7 +133,7 @@ struct CheckCommand: FolderCommand {
     private func options(_ invocation: Invocation) -> CheckBackups.Options {
         var options = CheckBackups.Options()
         options.restores = restores(invocation.profile)
-        options.isStrict = strictness.strict
+        options.isStrict = invocation.profile.isStrict
         return options
     }
 

@@ -8,10 +8,10 @@ struct DeleteCommand: FolderCommand {
         "delete",
         "Delete a backup; it can come back for some days.",
         discussion: """
-            'grocerydude undelete' brings it back; with '--keep-trash 0' it is gone for good, unless \
+            'grocerydude undelete' brings it back; with '--set retention.keep_trash=0' it is gone for good, unless \
             increments may be built on it: such a backup stays a day. A pinned backup \
             must be unpinned first. Backups that were deleted before stay in the trash: only 'prune' removes \
-            them from there, after the time that its own '--keep-trash' says.
+            them from there, after the time in the setting 'retention.keep_trash'.
             """,
         example: "grocerydude delete '[2026-Nov-21] 09.01 AM' --yes"
     )
@@ -20,7 +20,6 @@ struct DeleteCommand: FolderCommand {
     var name: String
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
-    @OptionGroup var trash: TrashOptions
 
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
@@ -30,8 +29,6 @@ struct DeleteCommand: FolderCommand {
 
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
-
-    var ownFlags: [FlagValue?] { trash.flags }
 
     private struct Facts: Encodable {
         var name: String

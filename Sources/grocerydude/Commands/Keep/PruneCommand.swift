@@ -15,15 +15,13 @@ struct PruneCommand: FolderCommand {
             The policy counts the backups of each machine and stores directory by themselves. Those that no known \
             machine signed stay; see 'grocerydude trust'.
 
-            Without a policy, '--keep-trash' empties the trash and removes nothing else.
+            Without a policy, '--set retention.keep_trash=TIME' empties the trash and removes nothing else.
             """,
         example: "grocerydude prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run"
     )
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
     @OptionGroup var retention: RetentionOptions
-    @OptionGroup var trash: TrashOptions
-    @OptionGroup(title: HelpSection.further) var metrics: MetricsOptions
 
     @Flag(help: "Count the backups of all machines and stores directories together.")
     var allOrigins = false
@@ -33,13 +31,13 @@ struct PruneCommand: FolderCommand {
 
     /// Dry runs are not logged.
     var logged: Run.Command? { dryRun ? nil : .prune }
-    var ownFlags: [FlagValue?] { retention.flags + trash.flags + metrics.flags }
+    var ownFlags: [FlagValue?] { retention.flags }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let prune = try retention.prune(
             invocation,
             allOrigins ? .allOrigins : .eachOrigin,
-            orTrashAlone: trash.keepTrash != nil
+            orTrashAlone: stores.settings.contains { $0.key == "retention.keep_trash" }
         )
         if dryRun {
             let plan = try await prune.plan()

@@ -15,7 +15,7 @@ struct ListCommand: FolderCommand {
             With '--watch', Ctrl-C ends it with exit code 130.
             """,
         example: "grocerydude list --remote /mnt/nas/backups",
-        "grocerydude list --since 7d --tag before-upgrade --sort size",
+        "grocerydude list --since 7d --tag before-upgrade",
         "grocerydude list --contains photos/map.jpg"
     )
 
@@ -35,13 +35,13 @@ struct ListCommand: FolderCommand {
     func validate() throws {
         guard !trash || selection.isPlain && contains == nil else {
             throw ValidationError(
-                "'--trash' goes with none of '--sort', '--since', '--tag' and '--contains'"
+                "'--trash' goes with none of '--since', '--tag' and '--contains'"
             )
         }
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        if watch.isOn { return try await invocation.watch(watch, look) }
+        if watch.isOn { return try await invocation.watch(look) }
         let sight = try await look(invocation)
         try invocation.console.answer(sight.answer)
         for remark in sight.remarks { invocation.context.report(remark) }
@@ -105,8 +105,9 @@ struct TrashRow: AnswerRow {
     }
 
     static func write(_ rows: [TrashRow], to console: Console) {
-        let cells = rows.map { [$0.displayName, byteCount($0.size), "deleted \($0.deleted)"] }
-        console.answer(lines: Columns(rows: cells, right: [1]).lines)
-        if rows.isEmpty { console.message("there are no deleted backups") }
+        guard !rows.isEmpty else { return console.message("there are no deleted backups") }
+        let cells = rows.map { [$0.displayName, byteCount($0.size), "\($0.deleted)"] }
+        let header = ["BACKUP", "SIZE", "DELETED"]
+        console.answer(lines: Columns(rows: [header] + cells, right: [1]).lines)
     }
 }

@@ -8,10 +8,10 @@ struct FetchCommand: FolderCommand {
         "fetch",
         "Get the archive of a backup, as a zip of its own name.",
         discussion: """
-            Nothing is overwritten, and the file appears once it is verified. Any program for zips opens it.
+            Nothing is overwritten, and the file appears once it is verified. Any program for zips opens it. The \
+            backups that an increment is built on come with it.
             """,
-        example: "grocerydude fetch latest /media/usb",
-        "grocerydude fetch latest /media/usb --with-needs"
+        example: "grocerydude fetch latest /media/usb"
     )
 
     @Argument(help: "The backup's name, any unique part of it, or 'latest'.")
@@ -22,9 +22,6 @@ struct FetchCommand: FolderCommand {
         completion: .directory
     )
     var directory = "."
-
-    @Flag(help: "Fetch also the backups that an increment cannot be restored without.")
-    var withNeeds = false
 
     @Flag(help: "Fetch a damaged backup too.")
     var allowDamaged = false
@@ -40,9 +37,10 @@ struct FetchCommand: FolderCommand {
             context: invocation.context
         )
         let path = invocation.absolute(FilePath(directory))
+        let isAlone = allowDamaged && backup.missingNeed != nil
         let outcome =
-            try await withNeeds
-            ? fetch.runWithNeeds(backup, into: path) : fetch.run(backup, into: path)
+            try await isAlone
+            ? fetch.run(backup, into: path) : fetch.runWithNeeds(backup, into: path)
         return try invocation.answer(FetchAnswer(outcome), problems: outcome.problems)
     }
 }

@@ -35,7 +35,6 @@ struct ImportCommand: FolderCommand {
     @OptionGroup var recipients: RecipientOptions
     @OptionGroup(title: HelpSection.further) var sameName: SameNameOptions
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
-    @OptionGroup(title: HelpSection.further) var limits: LimitOptions
 
     var ownFlags: [FlagValue?] { recipients.flags }
 
@@ -45,7 +44,7 @@ struct ImportCommand: FolderCommand {
         options.tags = tag.flatMap { $0.split(separator: ",").map(String.init) }
         options.note = note
         options.sameName = sameName.sameName
-        options.limits = limits.limits
+        options.limits = invocation.profile.limits
         let outcome = try await ImportArchive(
             to: invocation.folder(),
             options: options,

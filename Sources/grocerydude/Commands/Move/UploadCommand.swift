@@ -6,7 +6,7 @@ struct UploadCommand: FolderCommand {
         "upload",
         "Send the backups that wait on this machine, the oldest first.",
         discussion: """
-            'backup --queue' keeps a backup here if the remote folder cannot be reached. The next backup \
+            The setting 'queue' keeps a backup here if the remote folder cannot be reached. The next backup \
             sends what waits, too.
             """,
         example: "grocerydude upload --profile photos"

@@ -22,16 +22,9 @@ struct SyncRunCommand: ExchangingCommand {
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
 
-    @Flag(help: "Write what arrives even if an application has the store open.")
-    var whileOpen = false
-
     @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
     var logged: Run.Command? { dryRun ? nil : .sync }
-    var ownFlags: [FlagValue?] {
-        [FlagValue("--while-open", "sync.while_open", whileOpen ? "true" : nil)]
-    }
-
     func exchange(_ invocation: Invocation) async throws -> CommandResult {
         try await invocation.exchange(
             stores.store,

@@ -12,27 +12,18 @@ struct SyncWatchCommand: ExchangingCommand {
         "Exchange again whenever a store or the container changes, until Ctrl-C.",
         discussion: """
             With '--json', each exchange that did something is a line. Ctrl-C ends it with exit code 130. A \
-            container of rclone is asked every 60 seconds unless '--interval' says otherwise.
+            container of rclone is asked every 60 seconds unless the setting 'watch_interval' says otherwise.
             """,
         example: "grocerydude sync watch",
-        "grocerydude sync watch --interval 30s --json"
+        "grocerydude sync watch --set watch_interval=30s --json"
     )
 
     @OptionGroup var stores: SyncedStoresOption
-
-    @Option(help: ArgumentHelp("How often to look: 5s, 1m.", valueName: "time"))
-    var interval: WaitTime?
 
     @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
     /// The time after a failure until a retry without changes.
     private static let patience = Duration.seconds(60)
-
-    func validate() throws {
-        guard interval.map({ $0.duration > .zero }) ?? true else {
-            throw ValidationError("'--interval' must be 1s or more")
-        }
-    }
 
     func exchange(_ invocation: Invocation) async throws -> CommandResult {
         // A permanent error ends the command.
@@ -52,7 +43,9 @@ struct SyncWatchCommand: ExchangingCommand {
                     if now.console.isAnswerLost { return CommandResult(.done) }
                 }
                 seen = sight ?? []
-                try await wait(sight == nil ? .seconds(60) : .seconds(5))
+                try await wait(
+                    invocation.profile.watchInterval ?? (sight == nil ? .seconds(60) : .seconds(5))
+                )
             }
         } catch is CancellationError where Interruption.signalNumber != 0 {
             return CommandResult(.signalled(Interruption.signalNumber))
@@ -98,8 +91,8 @@ struct SyncWatchCommand: ExchangingCommand {
         return lines
     }
 
-    private func wait(_ usual: Duration) async throws {
-        let end = ContinuousClock.now + (interval?.duration ?? usual)
+    private func wait(_ interval: Duration) async throws {
+        let end = ContinuousClock.now + interval
         while .now < end {
             try Interruption.check()
             try await Task.sleep(for: .milliseconds(100))

@@ -7,7 +7,7 @@ struct ItemsCommand: AsyncParsableCommand {
         "items",
         "Show or change the items in the sample store.",
         example: "grocerydude items",
-        "grocerydude items add Honey --quantity 2 --unit jar",
+        "grocerydude items add Honey 2 jar",
         "grocerydude items export list.json",
         subcommands: [Show.self, Add.self, Remove.self, Export.self, Import.self],
         defaultSubcommand: Show.self
@@ -33,16 +33,16 @@ struct ItemsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "add",
             "Add an item to the list.",
-            example: "grocerydude items add Honey --quantity 2 --unit jar"
+            example: "grocerydude items add Honey 2 jar"
         )
 
         @Argument(help: "The item to buy.")
         var name: String
 
-        @Option(help: "How much of it.")
+        @Argument(help: "How much of it.")
         var quantity: Double = 1
 
-        @Option(help: "The unit of the quantity.")
+        @Argument(help: "The unit of the quantity.")
         var unit: String?
 
         @OptionGroup(title: HelpSection.common) var stores: StoresOptions

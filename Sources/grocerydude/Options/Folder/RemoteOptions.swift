@@ -15,32 +15,10 @@ struct RemoteOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long to wait for another run: 60s, 5m, 1h.", valueName: "time"))
     var lockWait: WaitTime?
 
-    @Option(
-        help: ArgumentHelp(
-            "How long to try to reach an rclone remote (10s); 0: for ever.",
-            valueName: "time"
-        )
-    )
-    var remoteConnectTimeout: WaitTime?
-
-    @Option(
-        help: ArgumentHelp(
-            "How long an rclone remote may not move a byte (60s); 0: for ever.",
-            valueName: "time"
-        )
-    )
-    var remoteIdleTimeout: WaitTime?
-
     var flags: [FlagValue?] {
         [
             FlagValue("--remote", "remote", address),
             FlagValue("--lock-wait", "lock_wait", lockWait?.text),
-            FlagValue(
-                "--remote-connect-timeout",
-                "remote_connect_timeout",
-                remoteConnectTimeout?.text
-            ),
-            FlagValue("--remote-idle-timeout", "remote_idle_timeout", remoteIdleTimeout?.text),
         ]
     }
 }

@@ -1,5 +1,4 @@
 internal import Files
-internal import ArgumentParser
 
 /// A number of bytes as typed, in the same decimal units as in the output.
 struct ByteSize: Equatable {
@@ -13,8 +12,8 @@ struct ByteSize: Equatable {
     }
 }
 
-extension ByteSize: ExpressibleByArgument {
-    init?(argument: String) {
+extension ByteSize {
+    init?(_ argument: String) {
         let digits = argument.prefix { $0.isASCII && $0.isNumber }
         let unit = argument.dropFirst(digits.count).uppercased()
         let factors: [String: Int64] = [
@@ -27,6 +26,4 @@ extension ByteSize: ExpressibleByArgument {
         guard !overflow else { return nil }
         self.bytes = bytes
     }
-
-    var defaultValueDescription: String { byteCount(bytes) }
 }

@@ -1,0 +1,67 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("The list of backups")
+struct ListCommandTests {
+    private let program: Program
+    private let places = ["--stores", "Stores", "--remote", "Remote"]
+
+    init() throws {
+        program = try Program()
+        try program.sandbox.directory("Remote")
+        try program.sandbox.directory("Stores")
+        try StoreApplication(
+            on: program.sandbox.path("Stores/a.sqlite"),
+            "CREATE TABLE t(x)"
+        ).end()
+    }
+
+    @Test("has a header, fits 80 columns, and gives long remarks a line of their own")
+    func fits() throws {
+        #expect(try program.run(["list"] + places).text.isEmpty)
+        #expect(try program.run(["backup", "--quiet"] + places).status == 0)
+        let remarks = ["--tag", "before-the-upgrade,monthly", "--note", "kept for the auditors"]
+        #expect(try program.run(["backup", "--quiet"] + remarks + places).status == 0)
+        let lines = try program.run(["list"] + places).text.split(separator: "\n").map(String.init)
+        try #require(lines.count == 4, "\(lines)")
+        #expect(lines[0].wholeMatch(of: /BACKUP +SIZE  MADE/) != nil, "\(lines[0])")
+        #expect(lines[1].hasPrefix("[20") && !lines[1].contains("auditors"))
+        #expect(lines[2] == "    [before-the-upgrade, monthly], kept for the auditors")
+        #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines)")
+    }
+
+    @Test("has a column of origins as soon as there are two")
+    func origins() throws {
+        #expect(try program.run(["backup", "--quiet"] + places).status == 0)
+        #expect(try !program.run(["list"] + places).text.contains("ORIGIN"))
+        #expect(try program.run(["backup", "--quiet", "--origin", "nas"] + places).status == 0)
+        let lines = try program.run(["list"] + places).text.split(separator: "\n")
+        #expect(lines.first?.hasSuffix("ORIGIN") == true && lines.count == 3)
+        #expect(lines.contains { $0.contains("  nas") }, "\(lines)")
+    }
+
+    @Test("of deleted backups has a header too, and nothing if there are none")
+    func trash() throws {
+        #expect(try program.run(["list", "--trash"] + places).text.isEmpty)
+        #expect(try program.run(["backup", "--quiet"] + places).status == 0)
+        #expect(try program.run(["delete", "latest", "--yes", "--quiet"] + places).status == 0)
+        let lines = try program.run(["list", "--trash"] + places).text.split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].hasSuffix("DELETED"), "\(lines)")
+    }
+
+    @Test("takes any setting for one run, and refuses what is none")
+    func settings() throws {
+        #expect(try program.run(["list", "--set", "compression=none"] + places).status == 0)
+        for (wrong, reason) in [
+            ("compresion=none", "did you mean 'compression'?"), ("compression", "KEY=VALUE"),
+            ("compression=much", "must be one of"), ("zzzzzz=1", "config show --all"),
+        ] {
+            let refused = try program.run(["list", "--set", wrong] + places)
+            #expect(refused.status == 64 && refused.errors.contains(reason), "\(refused.errors)")
+        }
+        let shown = try program.run(["config", "show", "--set", "spool=false"])
+        #expect(shown.text.contains("--set spool"), "\(shown.text)")
+    }
+}

@@ -64,7 +64,9 @@ struct OutboxCrashTests {
 
     @Test("a backup waits whole or not at all, and the next run goes on")
     func queueing() throws {
-        try killEverywhere({ _ in ["backup", "--set", "queue=true"] }, prepare: hideRemote) { trial, what in
+        try killEverywhere({ _ in ["backup", "--set", "queue=true"] }, prepare: hideRemote) {
+            trial,
+            what in
             let waiting = try waiting(trial)
             #expect(waiting.count < 2, "\(what)")
             for name in waiting { _ = try trial.contents(of: name) }

@@ -193,7 +193,8 @@ public enum SyncError: ExplainedError {
             isOfAbsence
                 ? "see that its disk, the network and the server work: the next run goes on"
                 : Advice.after(cause)
-        case .openStore: "close the application, or write all the same with '--set sync.while_open=true'"
+        case .openStore:
+            "close the application, or write all the same with '--set sync.while_open=true'"
         case .lockedStores: "wait for it with '--lock-wait 60s'; the next run writes what waits"
         case .unreadFiles: "see what is in the container, and whether its folder is copied wholly"
         case .newerFiles: "update this program"

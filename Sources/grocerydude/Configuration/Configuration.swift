@@ -122,6 +122,17 @@ struct Configuration {
         _ named: (name: String, values: ConfigurationFile.Values)?,
         _ flags: [FlagValue?]
     ) throws -> Profile {
+        let keys = Setting.all.map(\.key)
+        for flag in flags.compactMap(\.self) where !keys.contains(flag.key) {
+            let nearest = nearestName(to: flag.key, among: keys).map { "did you mean '\($0)'?" }
+            throw ConfigurationError.wrongValue(
+                flag.name,
+                WrongValue(
+                    reason: "is no setting",
+                    hint: nearest ?? "run 'grocerydude config show --all' to see them"
+                )
+            )
+        }
         var profile = Profile(name: named?.name, file: file?.path)
         for setting in Setting.all {
             guard let value = value(of: setting, named?.values, flags) else { continue }

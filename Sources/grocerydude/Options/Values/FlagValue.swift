@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Files
 
 /// A setting from the command line; `nil` represents an option that was not given.
 struct FlagValue {
@@ -18,7 +17,7 @@ struct FlagValue {
 
     /// Parses the value of `--set`: a setting's key, `=` and its value.
     ///
-    /// - Throws: `ValidationError` if there is no such setting.
+    /// - Throws: `ValidationError` if it has another form.
     init(setting text: String) throws {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else {
@@ -26,12 +25,6 @@ struct FlagValue {
         }
         (key, value) = (String(parts[0]), String(parts[1]))
         name = "--set \(key)"
-        let keys = Setting.all.map(\.key)
-        guard !keys.contains(key) else { return }
-        let nearest = nearestName(to: key, among: keys).map { "; did you mean '\($0)'?" }
-        throw ValidationError(
-            "there is no setting '\(key)'\(nearest ?? ": 'grocerydude config show --all' lists them")"
-        )
     }
 }
 

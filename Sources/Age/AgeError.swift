@@ -88,7 +88,7 @@ public enum AgeError: ExplainedError, Equatable {
         case .otherReaders(let path, let known, let count):
             "\(name(path)) is encrypted for \(count) keys, of which \(known == 1 ? "one is" : "\(known) are") at hand: the others could not read what takes its place"
         case .badRecipient(let text, let reason): "'\(text)' is not a public key: \(reason)"
-        case .identityAsRecipient: "a secret key stands where a public one should be"
+        case .identityAsRecipient: "a secret key is where a public one should be"
         case .badIdentity(let reason): "a secret key cannot be read: \(reason)"
         case .badSignature(let reason): "the signature cannot be read: \(reason)"
         case .badSigner(let path, let line, let reason):

@@ -55,7 +55,7 @@ public enum ArchiveError: ExplainedError, Equatable {
         case .notAnArchive, .damaged, .damagedEntry:
             "\(Advice.list) and \(Advice.olderBackup)"
         case .contradictedManifest(let path, _):
-            "try another backup; if a program packed this one anew, a copy restores without the manifest: zip -d \(name(path)) .grocerydude/manifest.json"
+            "try another backup; if a program packed this one again, a copy restores without the manifest: zip -d \(name(path)) .grocerydude/manifest.json"
         case .unsafeEntry, .duplicateEntry, .beyondLimit:
             "this archive may be hostile: do not unpack it with another program either"
         case .encrypted, .unsupported:

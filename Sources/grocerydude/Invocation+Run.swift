@@ -133,7 +133,7 @@ extension Invocation {
             .note(
                 "'\(profile.origin(of: key))' names another \(what) than the configuration: "
                     + (key == "stores" ? "none of its commands are run, and " : "")
-                    + "no monitor is told\(profile.prunes && !prunes ? ", and nothing is pruned" : "")"
+                    + "no monitor is notified\(profile.prunes && !prunes ? ", and nothing is pruned" : "")"
             )
         )
     }

@@ -199,7 +199,7 @@ struct HookTests {
         server.kill()
         let outcome = try run("backup", "--profile", "app")
         #expect(outcome.status == 0)
-        #expect(outcome.errors.contains("warning: cannot tell the monitor '127.0.0.1:\(port)'"))
+        #expect(outcome.errors.contains("warning: cannot ping the monitor '127.0.0.1:\(port)'"))
     }
 
     @Test("are the profile's own: other stores have none, and another folder tells no monitor")
@@ -222,13 +222,13 @@ struct HookTests {
         func log() throws -> String { try run("log", "--limit", "1").text }
         // By another name they are the same.
         let own = try run("backup", "--stores", sandbox.path("Other/../Stores").string)
-        #expect(own.status == 0 && own.errors.contains("cannot tell the monitor"))
+        #expect(own.status == 0 && own.errors.contains("cannot ping the monitor"))
         #expect(try log().contains("backup app"))
         #expect(try diary() == sandbox.path("Remote").string + "\n")
         let before = try sandbox.read("metrics.prom")
 
         let folder = try run("backup", "--remote", other)
-        #expect(folder.status == 0 && !folder.errors.contains("cannot tell the monitor"))
+        #expect(folder.status == 0 && !folder.errors.contains("cannot ping the monitor"))
         #expect(
             folder.errors.contains("'--remote' names another remote folder than the configuration")
         )
@@ -244,7 +244,7 @@ struct HookTests {
         #expect(try !diary().contains("stop") && diary().split(separator: "\n").count == 2)
         #expect(try sandbox.read("metrics.prom") == before)
         // What others have there is theirs to prune.
-        #expect(folder.errors.contains("no monitor is told, and nothing is pruned"))
+        #expect(folder.errors.contains("no monitor is notified, and nothing is pruned"))
         let backups = {
             try Directory.open(sandbox.path("Other")).names()
                 .count { $0.description.hasSuffix(".zip") }

@@ -38,7 +38,7 @@ extension Header {
     /// - Throws: `Stanza.Fault` if a stanza breaks the format.
     func fileKey(_ identities: [Identity]) throws -> FileKey? {
         guard stanzas.count == 1 || !stanzas.contains(where: { $0.kind == ScryptWrapping.kind })
-        else { throw Stanza.Fault(reason: "a password does not stand alone") }
+        else { throw Stanza.Fault(reason: "a password has other recipients beside it") }
         for identity in identities {
             for stanza in stanzas {
                 if let key = try identity.unwrap(stanza) { return key }

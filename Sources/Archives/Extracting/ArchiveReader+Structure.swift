@@ -35,7 +35,7 @@ extension ArchiveReader {
     }
 
     func obstructed(_ entry: String) -> ArchiveError {
-        let reason = "a file or a symbolic link stands where its directory should be"
+        let reason = "a file or a symbolic link is where its directory should be"
         return .unsafeEntry(path, entry: entry, reason: reason)
     }
 

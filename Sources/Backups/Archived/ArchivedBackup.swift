@@ -127,7 +127,7 @@ package final class ArchivedBackup {
     /// A remark about an archive that another program repacked, so that the manifest no longer describes it.
     package var originRemark: String? {
         reader.origin == .repacked
-            ? "another program packed this backup anew: its manifest no longer describes it, so each file is held to its CRC-32 instead of its SHA-256"
+            ? "another program packed this backup again: its manifest no longer describes it, so each file is held to its CRC-32 instead of its SHA-256"
             : nil
     }
 

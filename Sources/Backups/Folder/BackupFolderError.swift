@@ -72,7 +72,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .undoneElsewhere(let address, _):
             "there is no restore of this stores directory to undo: all backups in '\(address)' that restores made are of another machine, or of another stores directory"
         case .unknownUndo(let address, let names):
-            "it is not known which restore to undo: \(names.count) backups in '\(address)' were made by one, and do not tell of which stores directory: \(names.prefix(5).joined(separator: ", "))"
+            "it is not known which restore to undo: \(names.count) backups in '\(address)' were made by one, and do not say of which stores directory: \(names.prefix(5).joined(separator: ", "))"
         case .ambiguous(let name, let matches):
             "'\(name)' is in the names of \(matches.count) backups: \(matches.prefix(5).joined(separator: ", "))"
         case .badAnnotations(let address, let file):

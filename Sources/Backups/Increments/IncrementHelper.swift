@@ -71,7 +71,7 @@ package struct IncrementHelper {
         for record in manifest["files"]:
             name = record["path"].encode() if "path" in record else b64decode(record["path_base64"])
             if record["type"] != "removed" and not path.lexists(at(name)):
-                exit(f"{name} is missing: if its name has other letters than that, unpack all anew with unzip -^; see README.txt")
+                exit(f"{name} is missing: if its name has other letters than that, unpack all again with unzip -^; see README.txt")
             if record["type"] == "removed":
                 if path.isdir(at(name)) and not path.islink(at(name)): rmtree(at(name))
                 elif path.lexists(at(name)): remove(at(name))

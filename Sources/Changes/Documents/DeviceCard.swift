@@ -45,7 +45,7 @@ public struct DeviceCard: Document {
         self.seen = try seen.map { device, clock in
             guard let device = DeviceID(hex: device), clock.utf8.count == 16,
                 let clock = UInt64(lowerHex: clock.utf8)
-            else { throw FormatBreach("it tells a device or a clock that cannot be") }
+            else { throw FormatBreach("it has an impossible device or clock") }
             return SeenClock(device: device, clock: clock)
         }.sorted { $0.device < $1.device }
         was = try values.identifiers(.was)
@@ -69,6 +69,6 @@ public struct DeviceCard: Document {
         }
         guard seen.count <= ChangeHeader.maximumDevices, was.count <= ChangeHeader.maximumDevices,
             seen.allSatisfy({ $0.clock < HybridClock.limit })
-        else { throw FormatBreach("it tells too many devices, or a clock beyond its limit") }
+        else { throw FormatBreach("it has too many devices, or a clock beyond its limit") }
     }
 }

@@ -163,7 +163,7 @@ extension Decoder {
         let keys = try container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
         if let other = keys.sorted().first(where: { !known.contains($0) }) {
             let names = known.map { "'\($0)'" }.joined(separator: ", ")
-            throw FormatBreach("'\(other)' can not stand here; \(names) can")
+            throw FormatBreach("'\(other)' cannot be here; \(names) can")
         }
     }
 }

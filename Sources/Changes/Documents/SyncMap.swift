@@ -194,7 +194,7 @@ private func named<Name: Hashable, Content>(
     var named: [Name: Content] = [:]
     for (text, value) in values ?? [:] {
         guard named.updateValue(value, forKey: try name(text)) == nil else {
-            throw FormatBreach("'\(text)' stands in it twice")
+            throw FormatBreach("'\(text)' is in it twice")
         }
     }
     return named

@@ -133,7 +133,7 @@ func reason(_ errno: Errno) -> String {
     case .readOnlyFileSystem: "the file system is read-only"
     case .tooManyOpenFiles: "too many open files"
     case .ioError: "input/output error, the disk may be failing"
-    case .tooManySymbolicLinkLevels: "a symbolic link stands where a file is expected"
+    case .tooManySymbolicLinkLevels: "a symbolic link is where a file is expected"
     case .fileNameTooLong: "the name is too long for this file system"
     case .resourceBusy: "something is mounted there, or uses it"
     case .improperLink: "that leads from one file system to another"

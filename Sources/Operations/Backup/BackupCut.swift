@@ -89,7 +89,7 @@ struct BackupCut {
         for failure in cut.failures { try add(failure) }
         for store in survey.stores where Self.hasLockDirectory(store) {
             context.note(
-                "'\(store.path).lock' is there: whoever made it may write to '\(store.path)' without locks that are seen"
+                "'\(store.path).lock' is there: the program that made it may write to '\(store.path)' without locks that are seen"
             )
         }
         if !cut.isOneMoment {

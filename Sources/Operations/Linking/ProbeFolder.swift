@@ -250,7 +250,7 @@ public struct ProbeFolder: Sendable {
 
     private func judge(_ space: RemoteSpace?, against largest: Int64) -> Finding {
         guard let space, let free = space.free ?? space.left else {
-            return Finding(step: .space, what: "it does not tell")
+            return Finding(step: .space, what: "it does not say")
         }
         let isEnough = free > largest
         let what = "\(byteCount(free)) free"

@@ -34,7 +34,7 @@ public struct RestoreAnnouncement: Sendable, Equatable {
             do {
                 try body()
             } catch {
-                context.warn("the application was not told of the restore: \(explain(error))")
+                context.warn("the application was not notified of the restore: \(explain(error))")
                 isDone = false
             }
         }

@@ -124,9 +124,9 @@ public enum RestoreError: ExplainedError {
         case .storesLost(let path, let found, let expected):
             "\(counted(expected, "store was", "stores were")) restored, and \(found) \(found == 1 ? "is" : "are") in '\(printable(path))'"
         case .cannotRecover(let path, let reason):
-            "the interrupted restore of which '\(printable(path))' tells can be neither finished nor undone: \(reason)"
+            "the interrupted restore in '\(printable(path))' can be neither finished nor undone: \(reason)"
         case .newerJournal(let path):
-            "the interrupted restore of which '\(printable(path))' tells was begun by a newer version of the program"
+            "the interrupted restore in '\(printable(path))' was begun by a newer version of the program"
         case .unsettled(let backup, let path, let error):
             "the restore of '\(BackupName.display(backup))' was interrupted, and can for now be neither finished nor undone in '\(printable(path))': \(explain(error)); all stays as it is"
         case .refusedInUse(let backup, let path, let refusal, let use):

@@ -19,7 +19,7 @@ public enum HookError: ExplainedError {
             "the '\(event)' command '\(Self.shortened(command))' \(reason)"
         case .skipped(let command):
             "skipped: the 'before' command '\(Self.shortened(command))' exited with \(Hooks.skipCode)"
-        case .pingFailed(let host, let reason): "cannot tell the monitor '\(host)': \(reason)"
+        case .pingFailed(let host, let reason): "cannot ping the monitor '\(host)': \(reason)"
         }
     }
 

@@ -201,6 +201,6 @@ extension Duration {
 extension RunLog {
     /// A warning that the log was damaged, with the path to which it was moved; `nil` if it was not damaged.
     public var warning: String? {
-        putAside.map { "the log was damaged and begun anew: it is in '\(printable($0))'" }
+        putAside.map { "the log was damaged and started again: the old one is '\(printable($0))'" }
     }
 }

@@ -161,7 +161,7 @@ public struct EnableSync: Sendable {
             throw SyncError.noTable(unknown, store: name)
         }
         for unknown in preview.unknownNames {
-            context.warn("the map tells of '\(unknown)', which '\(name)' has not")
+            context.warn("the map names '\(unknown)', which '\(name)' does not have")
         }
         guard !preview.tables.isEmpty else {
             throw SyncError.nothingToSync(store: name, preview.leftOut)

@@ -169,7 +169,7 @@ public enum SyncError: ExplainedError {
             SyncRefusal.hint(on: refusals)
         case .nothingToSync(_, let leftOut):
             leftOut.first { $0.reason == .noPrimaryKey }.map {
-                #"say in a map which columns tell rows apart: {"tables": {"\#($0.table)": {"identity": ["COLUMN"]}}}, and name its file with '--map FILE'"#
+                #"say in a map which columns identify rows: {"tables": {"\#($0.table)": {"identity": ["COLUMN"]}}}, and name its file with '--map FILE'"#
             } ?? "see the names of its tables"
         case .noTable: "see the names of its tables"
         case .readOnlyStore(let store):

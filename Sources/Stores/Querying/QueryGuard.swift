@@ -66,7 +66,7 @@ final class QueryGuard {
         case SQLITE_PRAGMA:
             let name = first?.lowercased() ?? ""
             guard telling.contains(name) else {
-                return "'PRAGMA \(name)' is not one that only tells"
+                return "'PRAGMA \(name)' is not one that only reads"
             }
             return second != nil && settable.contains(name)
                 ? "'PRAGMA \(name)' with a value would change it" : nil

@@ -26,7 +26,7 @@ public enum RowReturnError: ExplainedError, Equatable {
         case .refused(let table, let key, let reason):
             "a row of '\(table)' is refused, \(key): \(reason)"
         case .unknownRival(let table, let key, let index):
-            "another row of '\(table)' has the unique values of one that would come back, \(key), and which one cannot be told: \(index)"
+            "another row of '\(table)' has the unique values of one that would come back, \(key), and which one is not known: \(index)"
         case .needsApplication(let table, _, let what):
             "rows of '\(table)' cannot be written without their application: \(what)"
         case .otherModel(let table, _, let reason):

@@ -299,7 +299,7 @@ extension TableSchema {
     ) throws -> String {
         guard isWithoutRowID || rowIDName != nil || !needsKey, kind == .table || kind == .shadow
         else {
-            let reason = "the rows of '\(name)' have no key that can be told"
+            let reason = "the rows of '\(name)' have no usable key"
             throw StoreError.unreadable(store, reason: reason)
         }
         let rowID = rowIDName ?? "0"

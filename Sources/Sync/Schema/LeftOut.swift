@@ -26,7 +26,7 @@ public struct LeftOut: Equatable, Sendable, CustomStringConvertible {
         case .virtual: "'\(table)' is virtual: it is made of other tables"
         case .shadow: "'\(table)' is a part of a virtual table"
         case .view: "'\(table)' is a view"
-        case .migrations: "'\(table)' tells what became of this file alone"
+        case .migrations: "'\(table)' is about this file alone"
         case .excluded: "'\(table)' is left out by the map"
         case .coreData: "'\(table)' is an internal table of Core Data"
         }

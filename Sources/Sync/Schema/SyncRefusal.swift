@@ -35,7 +35,7 @@ public enum SyncRefusal: ExplainedError, Equatable {
     public var description: String {
         switch self {
         case .encoding(let encoding): "the store's text is \(encoding), which does not sync"
-        case .coreData: "the store is one of Core Data, and does not tell its entities"
+        case .coreData: "the store is one of Core Data, and does not name its entities"
         case .collation(let table, let column?, let collation):
             "'\(table).\(column)' sorts by '\(collation)', which only the application has"
         case .collation(let table, nil, let collation):
@@ -104,7 +104,7 @@ public enum SyncRefusal: ExplainedError, Equatable {
     private var remedy: String {
         switch self {
         case .encoding:
-            "write it anew, with its application closed: sqlite3 OLD '.dump --preserve-rowids' | sqlite3 NEW;"
+            "rewrite it while its application is closed: sqlite3 OLD '.dump --preserve-rowids' | sqlite3 NEW;"
                 + " then set 'PRAGMA user_version' as it was"
         case .coreData: "open it with its application once"
         case .collation(let table, _, _), .function(let table, _), .unwritable(let table, _):
@@ -122,7 +122,7 @@ public enum SyncRefusal: ExplainedError, Equatable {
                 + #" the map: {"tables": {"\#(table)": {"references": {"\#(column)": "none"}}}}"#
         case .unknownReference: "name a table that it has, or say 'none' if it is no reference"
         case .identity: "name columns that it has, and that mean the same everywhere"
-        case .ambiguousIdentity: "name columns that tell all rows apart, or make one row of the two"
+        case .ambiguousIdentity: "name columns that differ in all rows, or make one row of the two"
         case .sameName: "take 'was' out of the map, unless the old name is gone from the store"
         case .otherReference(let table, let column, let parent, let was):
             #"say in the map: {"tables": {"\#(table)": {"references": {"\#(column)": "\#(parent ?? was ?? "TABLE")"}}}}"#

@@ -130,7 +130,7 @@ struct BackupRow: AnswerRow {
             + rows.map(\.columns)
         let width = Columns(rows: cells, right: [1]).lines.map(Columns.width).max() ?? 0
         let marks = [""] + rows.map(\.marks)
-        let isBeside = marks.map { width + 2 + Columns.width(of: $0) <= 80 }
+        let isBeside = marks.map { $0.isEmpty || width + 2 + Columns.width(of: $0) <= 80 }
         let beside = zip(marks, isBeside).map { $1 ? $0 : "" }
         let lines = Columns(rows: zip(cells, beside).map { $0 + [$1] }, right: [1]).lines
         for (index, line) in lines.enumerated() {

@@ -126,7 +126,7 @@ struct RestoreAnswer: Answer {
         }
         // The application may not use files that are no stores.
         if !startsApplication, only == nil || stores.map({ $0 > 0 }) ?? true {
-            console.message("start the application again, or have it open its stores anew")
+            console.message("restart the application, or have it open its stores again")
         }
     }
 }

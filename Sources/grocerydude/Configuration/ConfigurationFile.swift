@@ -96,7 +96,7 @@ struct ConfigurationFile {
             if isIndentedWithTab(line, of: text) || isIndentedWithTab(line + 1, of: text) {
                 throw fault(
                     isIndentedWithTab(line, of: text) ? line : line + 1,
-                    "a tab stands where YAML wants spaces"
+                    "a tab is where YAML wants spaces"
                 )
             }
             throw fault(line, reason, hint: "'grocerydude config example' shows the form")

@@ -252,7 +252,17 @@ struct Setting {
                 show: { $0.map { .text($0.string) } ?? .none }
             ) { FilePath(try $0.path()) },
             duration("max_age", environment: "MAX_AGE", \.maxAge),
-            duration("watch_interval", \.watchInterval),
+            Setting(
+                "watch_interval",
+                \.watchInterval,
+                show: { $0.map(ShownValue.duration) ?? .none }
+            ) { value in
+                let interval = try value.duration()
+                guard interval > .zero else {
+                    throw WrongValue(wanted: "1s or more", not: value.form)
+                }
+                return interval
+            },
         ]
     }
 }

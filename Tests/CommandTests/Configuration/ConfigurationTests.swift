@@ -175,7 +175,7 @@ struct ConfigurationTests {
         ("stores: *a\n", 1, "undefined alias"),
         ("- a\n", 1, "does not begin with a key"),
         ("just text\n", 1, "does not begin with a key"),
-        ("profiles:\n\tphotos: {}\n", 2, "a tab stands where YAML wants spaces"),
+        ("profiles:\n\tphotos: {}\n", 2, "a tab is where YAML wants spaces"),
         ("stores: 5\n", 1, "'stores' must be a path, not the number 5"),
         ("stores: yes\n", 1, "put it in quotes to mean the text"),
         ("stores:\n", 1, "'stores' must be a path, not empty"),

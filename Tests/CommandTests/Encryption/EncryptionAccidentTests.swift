@@ -61,7 +61,7 @@ struct EncryptionAccidentTests {
         _ = try home.encrypt()
         let partial = try program.run(rotate)
         #expect(partial.status == 3, "\(partial.errors)")
-        #expect(partial.errors.contains("was not encrypted anew"))
+        #expect(partial.errors.contains("was not encrypted again"))
         #expect(try File.contents(of: path, limit: 1 << 30) == bytes)
     }
 

@@ -128,7 +128,7 @@ struct WatchTests {
 
     @Test("ends when nobody reads its answers any more")
     func closed() throws {
-        let command = "'\(Program.path)' list --watch --json --interval 1s | head -n 1"
+        let command = "'\(Program.path)' list --watch --json --set watch_interval=1s | head -n 1"
         let reader = try RunningTool(
             "bash",
             ["-c", "set -o pipefail; \(command)"],

@@ -139,7 +139,7 @@ struct ForeignArchiveTests {
         try await scene.restore("Anew") { $0.makesSafetyBackup = false }
         let after = try scene.sandbox.contents(of: "Stores")
         #expect(after.items.map(\.detail) == before.items.map(\.detail))
-        #expect(scene.told.contains { $0.contains("packed this backup anew") })
+        #expect(scene.told.contains { $0.contains("packed this backup again") })
         // Its own damage is damage all the same.
         let path = scene.remotePath.appending("Anew Stores.zip")
         let file = try scene.sandbox.read("Remote/Anew Stores.zip")

@@ -74,7 +74,7 @@ struct PingTests {
             try await Ping("http://user:word@127.0.0.1:\(port)/secret").send(.success)
         }
         let text = try #require(error?.description)
-        #expect(text.hasPrefix("cannot tell the monitor '127.0.0.1:\(port)': "))
+        #expect(text.hasPrefix("cannot ping the monitor '127.0.0.1:\(port)': "))
         #expect(text.contains("404"))
         #expect(!text.contains("secret") && !text.contains("word"))
         server.kill()
@@ -158,6 +158,6 @@ struct PingTests {
         server.kill()
         await perform(CommandResult(exitCode: 0))
         #expect(scene.told.count == 2)
-        #expect(scene.told.allSatisfy { $0.hasPrefix("warning: cannot tell the monitor") })
+        #expect(scene.told.allSatisfy { $0.hasPrefix("warning: cannot ping the monitor") })
     }
 }

@@ -63,7 +63,7 @@ public struct FindRows: Sendable {
         for backup in backups.reversed() {
             if backup.ownTime == nil {
                 context.note(
-                    "'\(backup.displayName)' is passed over: only its file tells a time, perhaps that of the copy"
+                    "'\(backup.displayName)' is passed over: only its file has a time, perhaps that of the copy"
                 )
             } else {
                 places.append(.backup(backup))

@@ -96,7 +96,7 @@ final class FoundRows {
         let folded = table.name.foldedIdentifier
         guard identity != .content else {
             if passedOver.insert("\(path) \(folded)".exact).inserted {
-                context.note("'\(table.name)' in '\(path)' is passed over: no key tells its rows")
+                context.note("'\(table.name)' in '\(path)' is passed over: its rows have no key")
             }
             return
         }

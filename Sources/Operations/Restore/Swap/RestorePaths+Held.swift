@@ -13,7 +13,7 @@ extension RestorePaths {
             let holder = DirectoryHolder.of(live).first(where: { $0.path == nil })
         else { return self }
         guard live.allowsChanges else {
-            note("'\(printable(live))' changes its place, and \(holder): have it opened anew")
+            note("'\(printable(live))' changes its place, and \(holder): have it opened again")
             return self
         }
         note("'\(printable(live))' stays, and its contents are replaced: \(holder)")

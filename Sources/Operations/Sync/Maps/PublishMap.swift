@@ -36,7 +36,7 @@ public struct PublishMap: Sendable {
                 throw SyncError.nothingToSync(store: name, preview.leftOut)
             }
             for unknown in preview.unknownNames {
-                context.warn("the map tells of '\(unknown)', which '\(name)' has not")
+                context.warn("the map names '\(unknown)', which '\(name)' does not have")
             }
             try sidecar.publish(map, at: date, program: program)
         }

@@ -210,7 +210,7 @@ struct RestoreCommand: FolderCommand {
             return result.with(.partial, "the application was not started")
         }
         return outcome.isAnnounced
-            ? result : result.with(.partial, "the application was not told of the restore")
+            ? result : result.with(.partial, "the application was not notified of the restore")
     }
 
     /// Refuses the newest backup if it has no trusted signature and nobody can agree.
@@ -359,7 +359,7 @@ struct RestoreCommand: FolderCommand {
         if backup.isPartial {
             invocation.context.report(
                 .warning(
-                    "'\(backup.displayName)' was made in part only: '\(Advice.command("show", backup.displayName))' tells what is missing"
+                    "'\(backup.displayName)' was made in part only: '\(Advice.command("show", backup.displayName))' shows what is missing"
                 )
             )
         }

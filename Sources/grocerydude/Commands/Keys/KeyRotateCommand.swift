@@ -7,7 +7,7 @@ internal import Operations
 struct KeyRotateCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "rotate",
-        "Encrypt all encrypted backups anew, for other recipients.",
+        "Encrypt all encrypted backups again, for other recipients.",
         discussion: """
             Each is verified, encrypted with a new file key, and takes the name of the old one, which moves to \
             the trash. What the keys at hand do not open is passed over, so that a run that was interrupted \
@@ -46,7 +46,7 @@ struct KeyRotateCommand: FolderCommand {
         guard isPartial || ExitStatus(failure) == .partial else {
             return invocation.failure(failure, after: result)
         }
-        let reason = "'\(item.backup.name)' was not encrypted anew: \(explain(failure))"
+        let reason = "'\(item.backup.name)' was not encrypted again: \(explain(failure))"
         return invocation.failure(reason, .partial, after: result)
     }
 }
@@ -65,7 +65,7 @@ struct KeyRotateRow: AnswerRow {
     }
 
     static func write(_ rows: [KeyRotateRow], to console: Console) {
-        let cells = rows.map { [$0.name, $0.reason ?? "encrypted anew"] }
+        let cells = rows.map { [$0.name, $0.reason ?? "encrypted again"] }
         console.answer(lines: Columns(rows: cells, right: []).lines)
     }
 }

@@ -6,7 +6,7 @@ internal import Stores
 struct FindCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "find",
-        "Find rows in all backups, and tell what became of each.",
+        "Find rows in all backups, and show the history of each.",
         discussion: """
             A row is found if it is so in any backup, or in the stores directory as it is now ('live'). Then it is \
             followed through all of them: when it was there first, when its values changed, when it was there last, \
@@ -58,7 +58,7 @@ struct FindCommand: FolderCommand {
     )
     var since: Moment?
 
-    @Option(help: ArgumentHelp("The most rows to tell.", valueName: "number"))
+    @Option(help: ArgumentHelp("The most rows to show.", valueName: "number"))
     var limit = 100
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions

@@ -4,7 +4,7 @@ internal import Foundation
 struct ConfigValidateCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         "validate",
-        "Read the configuration and tell every fault in it.",
+        "Check the configuration, and report every fault in it.",
         example: "grocerydude config validate --config ./config.yaml"
     )
 

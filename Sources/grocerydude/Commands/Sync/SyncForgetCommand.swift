@@ -39,7 +39,7 @@ struct SyncForgetCommand: SyncingCommand {
         try invocation.console.answer(
             DoneAnswer(
                 facts: Facts(device: name),
-                line: "'\(name)' is forgotten: the next exchange tells the others"
+                line: "'\(name)' is forgotten: the others learn it from the next exchange"
             )
         )
         return CommandResult(.done)

@@ -7,7 +7,7 @@ import Testing
 /// Kills the built program at its calls that change the disk, one after the other, and sees what the
 /// next command makes of it.
 @Suite(
-    "Killed at a system call",
+    "A command killed at a system call",
     .enabled(if: InjectedRun.isPossible, "no program can be traced here")
 )
 struct CrashTests {
@@ -54,7 +54,7 @@ struct CrashTests {
     }()
 
     @Test(
-        "leaves the stores and the backups whole, and the next command cleans up",
+        "A killed command leaves stores and backups whole, and the next command cleans up",
         arguments: FaultExtent.chosen(scenarios)
     )
     func everywhere(_ scenario: FaultScenario) throws {

@@ -26,7 +26,7 @@ struct ErrorTests {
         ] + (Trial.mayMount ? [FaultScenario.restoreAlone.mounted()] : [])
 
     @Test(
-        "ends with the right code, says what to do, and loses nothing",
+        "A command whose system call fails exits with the right code and hint, and loses nothing",
         arguments: FaultExtent.chosen(scenarios)
     )
     func everywhere(_ scenario: FaultScenario) throws {
@@ -58,7 +58,7 @@ struct ErrorTests {
 
     /// As when a disk dies, or the system mounts it read-only for its errors.
     @Test(
-        "is followed by no other that works, and still nothing is lost",
+        "A command loses nothing if every later system call fails too",
         arguments: FaultExtent.chosen(scenarios)
     )
     func forEver(_ scenario: FaultScenario) throws {

@@ -60,7 +60,7 @@ struct FullDiskTests {
         #expect(try trial.leftovers() == [], what)
     }
 
-    @Test("a backup that does not fit leaves the folder as it was", .enabled(if: Trial.mayMount))
+    @Test("A backup that does not fit leaves the folder as it was", .enabled(if: Trial.mayMount))
     func backup() throws {
         let scene = try FaultScene.shared.get()
         for size in [1300, 1700, 2300] {
@@ -80,7 +80,7 @@ struct FullDiskTests {
     }
 
     @Test(
-        "an increment that does not fit leaves the folder and the chain as they were",
+        "An increment that does not fit leaves the folder and the chain as they were",
         .enabled(if: Trial.mayMount)
     )
     func increment() throws {
@@ -108,7 +108,7 @@ struct FullDiskTests {
     }
 
     @Test(
-        "where nothing can be kept for the next increment, a backup is made all the same",
+        "A backup succeeds even if the data for the next increment cannot be kept",
         .enabled(if: Trial.mayMount)
     )
     func state() throws {
@@ -140,7 +140,7 @@ struct FullDiskTests {
         #expect(try trial.contents(of: String(next.dropLast())) == before)
     }
 
-    @Test("a restore that does not fit says so before it begins", .enabled(if: Trial.mayMount))
+    @Test("A restore that does not fit is refused before it begins", .enabled(if: Trial.mayMount))
     func restore() throws {
         let scene = try FaultScene.shared.get()
         let trial = try scene.trial()
@@ -155,7 +155,7 @@ struct FullDiskTests {
     }
 
     @Test(
-        "a restore whose safety backup does not fit changes nothing",
+        "A restore whose safety backup does not fit changes nothing",
         .enabled(if: Trial.mayMount)
     )
     func safetyBackup() throws {
@@ -173,7 +173,7 @@ struct FullDiskTests {
     }
 
     @Test(
-        "a part that does not fit changes nothing, and one that does is restored on a full disk",
+        "A part that does not fit changes nothing, and a part that fits is restored on a full disk",
         .enabled(if: Trial.mayMount)
     )
     func part() throws {
@@ -195,7 +195,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test("a restore that runs out of inodes changes nothing", .enabled(if: Trial.mayMount))
+    @Test("A restore that runs out of inodes changes nothing", .enabled(if: Trial.mayMount))
     func inodes() throws {
         let scene = try FaultScene.shared.get()
         for more in 1...5 {
@@ -213,7 +213,7 @@ struct FullDiskTests {
     }
 
     @Test(
-        "a store that cannot be copied to be recovered fails the backup",
+        "A store that cannot be copied for its recovery makes the backup fail",
         .enabled(if: Trial.mayMount)
     )
     func scratch() throws {
@@ -230,7 +230,10 @@ struct FullDiskTests {
         try expectNoSpace(outcome, trial, scene, before: before)
     }
 
-    @Test("a limit on the size of files is met as a full disk", arguments: ["backup", "restore"])
+    @Test(
+        "A limit on the size of files is reported as a full disk",
+        arguments: ["backup", "restore"]
+    )
     func limit(_ command: String) throws {
         let scene = try FaultScene.shared.get()
         let trial = try scene.trial()

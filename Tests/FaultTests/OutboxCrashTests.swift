@@ -6,7 +6,7 @@ import Testing
 
 /// Kills the built program at its calls that change the disk while a backup waits, or is sent or copied.
 @Suite(
-    "Killed at a system call while backups move",
+    "A command killed at a system call while it moves backups",
     .enabled(if: InjectedRun.isPossible, "no program can be traced here")
 )
 struct OutboxCrashTests {
@@ -62,7 +62,7 @@ struct OutboxCrashTests {
         )
     }
 
-    @Test("a backup waits whole or not at all, and the next run goes on")
+    @Test("A killed command leaves a whole waiting backup or none, and the next run continues")
     func queueing() throws {
         try killEverywhere({ _ in ["backup", "--set", "queue=true"] }, prepare: hideRemote) {
             trial,
@@ -80,7 +80,7 @@ struct OutboxCrashTests {
         }
     }
 
-    @Test("a backup that is sent is not lost, and not there twice")
+    @Test("A killed command neither loses nor duplicates the backup that it sends")
     func sending() throws {
         func prepare(_ trial: Trial) throws {
             try hideRemote(trial)
@@ -99,7 +99,7 @@ struct OutboxCrashTests {
         }
     }
 
-    @Test("a backup that takes the place of another is listed, or the other one is")
+    @Test("A killed command lists either the new backup or the one that it replaces")
     func replacing() throws {
         func prepare(_ trial: Trial) throws { try trial.check("backup") }
         let command = ["backup", "--same-name", "replace"]
@@ -115,7 +115,7 @@ struct OutboxCrashTests {
         }
     }
 
-    @Test("nothing that is not whole is listed where a copy was killed, and the next one ends it")
+    @Test("A killed copy lists no incomplete backup, and the next copy completes it")
     func copying() throws {
         func prepare(_ trial: Trial) throws {
             try trial.check("backup", "--tag", "a")

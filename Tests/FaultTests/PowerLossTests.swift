@@ -32,7 +32,7 @@ struct PowerLossTests {
     }()
 
     @Test(
-        "finds all that was renamed on the disk, and the renames too",
+        "All renamed files and their renames are on the disk after a loss of power",
         .enabled(if: Tool.isInstalled("strace"), "strace is not installed"),
         .enabled(if: InjectedRun.isPossible, "no program can be traced here"),
         arguments: cases
@@ -88,7 +88,7 @@ struct PowerLossTests {
         SystemCallTrace(text, below: "/t").breaches.map(\.description)
     }
 
-    @Test("the rules find what is renamed and not synced")
+    @Test("The rules detect files that are renamed but not synced")
     func unsynced() {
         let create = """
             1 openat(AT_FDCWD</>, "/t/a", O_RDWR|O_CREAT, 0600) = 3</t/a>
@@ -115,7 +115,7 @@ struct PowerLossTests {
         #expect(breaches(create + "1 syncfs(5</t>) = 0\n" + rename) == [])
     }
 
-    @Test("the rules find renames and removals that are not synced")
+    @Test("The rules detect renames and removals that are not synced")
     func unsyncedDirectories() {
         #expect(breaches("1 rename(\"/t/a\", \"/t/b\") = 0\n") == ["/t was never synced"])
         let twice = """

@@ -6,7 +6,7 @@ import Testing
 
 /// Kills 'restore --rows' at its calls that change the disk, one after the other.
 @Suite(
-    "Rows that come back, killed at a system call",
+    "A restore of rows killed at a system call",
     .enabled(if: InjectedRun.isPossible, "no program can be traced here")
 )
 struct RowsCrashTests {
@@ -50,7 +50,10 @@ struct RowsCrashTests {
         )
     }
 
-    @Test("are all there, with their file, or none is", arguments: ["DELETE", "WAL"])
+    @Test(
+        "A killed restore of rows brings back all rows with their file, or none",
+        arguments: ["DELETE", "WAL"]
+    )
     func everywhere(_ journal: String) throws {
         let scene = try FaultScene.shared.get()
         let model = try trial(scene, journal)

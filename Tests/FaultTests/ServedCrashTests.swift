@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Kills the built program, and rclone with it, at each request to a real server, before it and after it.
-@Suite("Killed while it talks with a server", .serialized)
+@Suite("A command killed while it talks to a server", .serialized)
 struct ServedCrashTests {
     /// A command that is killed.
     struct Scenario: Sendable, CustomTestStringConvertible {
@@ -76,7 +76,7 @@ struct ServedCrashTests {
     private static let parts = 40
 
     @Test(
-        "lists nothing that is damaged, loses nothing, and the next run heals",
+        "A killed command lists no damaged backup and loses none, and the next run repairs the rest",
         arguments: places
     )
     func everywhere(place: ServedScene.Place) throws {

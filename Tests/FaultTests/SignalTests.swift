@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Sends the built program signals at moments that chance chooses, and closes its pipes.
-@Suite("Interrupted", .serialized)
+@Suite("An interrupted command", .serialized)
 struct SignalTests {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
     private static let scenarios: [FaultScenario] =
@@ -32,7 +32,7 @@ struct SignalTests {
     }
 
     @Test(
-        "cleans up after itself and exits with 128 and the signal",
+        "An interrupted command cleans up and exits with 128 plus the signal's number",
         .enabled(if: InjectedRun.isPossible, "no program can be traced here"),
         arguments: FaultExtent.chosen(scenarios)
     )
@@ -68,7 +68,7 @@ struct SignalTests {
     }
 
     @Test(
-        "ends at once at the second signal, and the next command recovers",
+        "A second signal ends the command at once, and the next command recovers",
         .enabled(if: InjectedRun.isPossible, "no program can be traced here"),
         arguments: FaultExtent.chosen(scenarios)
     )
@@ -100,7 +100,10 @@ struct SignalTests {
         )
     }
 
-    @Test("finishes its work though nobody reads what it says", arguments: ["backup", "restore"])
+    @Test(
+        "A command finishes its work even if its output is not read",
+        arguments: ["backup", "restore"]
+    )
     func closedPipes(_ command: String) throws {
         let scene = try FaultScene.shared.get()
         let arguments = command == "restore" ? ["restore", "latest", "--yes"] : [command]

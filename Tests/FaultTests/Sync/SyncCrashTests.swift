@@ -8,7 +8,7 @@ import Testing
 /// Kills the commands of sync at their calls that change the disk, or lets one fail, and sees what the next
 /// runs make of it on two machines.
 @Suite(
-    "Sync at a system call",
+    "A sync that fails at a system call",
     .enabled(if: InjectedRun.isPossible, "no program can be traced here")
 )
 struct SyncCrashTests {
@@ -27,7 +27,7 @@ struct SyncCrashTests {
     init() throws { sandbox = try Sandbox() }
 
     @Test(
-        "that kills it: the next runs bring both machines together, and lose and invent nothing",
+        "The next runs make both machines equal and lose nothing after a system call killed a sync",
         arguments: scenarios
     )
     func killed(_ scenario: SyncFaultScenario) throws {
@@ -50,7 +50,7 @@ struct SyncCrashTests {
     }
 
     @Test(
-        "that fails: it says so, and the next runs lose and invent nothing",
+        "A sync reports a failed system call, and the next runs lose and invent nothing",
         arguments: scenarios
     )
     func failed(_ scenario: SyncFaultScenario) throws {
@@ -70,7 +70,7 @@ struct SyncCrashTests {
 
     /// As when a disk dies, or fills up.
     @Test(
-        "that fails, and all after it: the next runs lose and invent nothing",
+        "The next runs lose and invent nothing after one system call and all later ones failed",
         arguments: scenarios
     )
     func failedForEver(_ scenario: SyncFaultScenario) throws {

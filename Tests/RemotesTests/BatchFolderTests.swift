@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Many files at the cost of one",
+    "Transfers of many files in one process",
     .enabled(if: Tool.isInstalled("rclone"), "rclone is not installed")
 )
 struct BatchFolderTests {
@@ -24,7 +24,7 @@ struct BatchFolderTests {
         names.map { BatchPlace(["group", "log"], $0) } + [BatchPlace([], "mark")]
     }
 
-    @Test("are sent, listed, brought and removed; what is cut there is sent again")
+    @Test("A batch sends, lists, downloads and removes files, and sends a truncated file again")
     func all() async throws {
         let places = places("one", "two {x}")
         let files = try places.map { place in
@@ -56,7 +56,7 @@ struct BatchFolderTests {
         #expect(try Directory.open(scratch).names().isEmpty)
     }
 
-    @Test("tell of a folder that is not there")
+    @Test("A batch reports a missing folder")
     func missing() async throws {
         let gone = RcloneFolder(sandbox.path("gone").string)
         await #expect(throws: RemoteError.self) { try await gone.list([[], ["group"]]) }

@@ -54,7 +54,7 @@ struct BrokenRemoteTests {
     }
 
     @Test(
-        "at which nothing listens is told as soon as that was tried for long enough",
+        "A remote that does not listen is reported after enough attempts",
         arguments: Served.available
     )
     func unreachable(served: Served) async throws {
@@ -73,7 +73,7 @@ struct BrokenRemoteTests {
     }
 
     @Test(
-        "that says nothing is told, after a word that it is waited for",
+        "A remote that does not answer is reported after a message about the wait",
         arguments: [Served.webdav]
     )
     func silent(served: Served) async throws {
@@ -94,7 +94,7 @@ struct BrokenRemoteTests {
     }
 
     @Test(
-        "that stops in the middle of an upload has nothing that is listed",
+        "A remote that stops in the middle of an upload lists no file",
         arguments: Served.some(.webdav, .sftp)
     )
     func stopsInUpload(served: Served) async throws {
@@ -134,7 +134,7 @@ struct BrokenRemoteTests {
     }
 
     @Test(
-        "whose connection is cut has nothing that is listed",
+        "A remote whose connection is cut lists no file",
         arguments: Served.some(.webdav, .s3)
     )
     func cut(served: Served) async throws {
@@ -153,7 +153,10 @@ struct BrokenRemoteTests {
         #expect(try await after.list().allSatisfy { PartialName.matches($0.name) })
     }
 
-    @Test("that was cut off in a download leaves no file here", arguments: Served.some(.sftp))
+    @Test(
+        "A download that is cut off leaves no file on this machine",
+        arguments: Served.some(.sftp)
+    )
     func cutDownload(served: Served) async throws {
         let server = try served.start(in: sandbox, isBehindProxy: true)
         let proxy = try #require(server.proxy)
@@ -171,7 +174,7 @@ struct BrokenRemoteTests {
         #expect(!sandbox.exists("target"))
     }
 
-    @Test("that stops when a file is to get its name leaves it open whether it has")
+    @Test("A remote that stops during a rename leaves the result of the upload unknown")
     func stopsInRename() async throws {
         let served = Served.webdav
         let server = try served.start(in: sandbox, isBehindProxy: true)
@@ -188,7 +191,7 @@ struct BrokenRemoteTests {
         #expect(try FileInfo.ifPresent(file) != nil)
     }
 
-    @Test("that does a rename and whose answer is lost has the file")
+    @Test("A remote that renames a file has it even if its answer is lost")
     func lostAnswer() async throws {
         let served = Served.webdav
         let server = try served.start(in: sandbox, isBehindProxy: true)
@@ -204,7 +207,7 @@ struct BrokenRemoteTests {
         #expect(try await folder.list().map(\.name) == ["b.zip"])
     }
 
-    @Test("whose subfolder cannot be read has its other files listed all the same")
+    @Test("A remote lists its other files if one subfolder cannot be read")
     func closedSubfolder() async throws {
         let served = Served.webdav
         let server = try served.start(in: sandbox, isBehindProxy: true)
@@ -223,7 +226,7 @@ struct BrokenRemoteTests {
         }
     }
 
-    @Test("is left at once when the user wants to stop")
+    @Test("A user who interrupts a transfer does not wait for the remote")
     func interrupted() async throws {
         let served = Served.webdav
         let server = try served.start(in: sandbox)
@@ -242,7 +245,7 @@ struct BrokenRemoteTests {
     }
 
     @Test(
-        "that does not accept the password is told at once",
+        "A remote that rejects the password is reported at once",
         arguments: Served.available.filter { $0 != .s3 }
     )
     func unauthorized(served: Served) async throws {
@@ -261,7 +264,7 @@ struct BrokenRemoteTests {
     }
 
     @Test(
-        "that may only be read is told, and nothing is changed",
+        "A read-only remote is reported, and nothing is changed",
         arguments: [Served.webdav, .sftp].filter(\.kind.isInstalled)
     )
     func readOnly(served: Served) async throws {
@@ -285,7 +288,7 @@ struct BrokenRemoteTests {
         #expect(try await folder.list().map(\.name) == ["a.zip"])
     }
 
-    @Test("that says that its quota is used up is told to be full")
+    @Test("A remote that reports a used-up quota is reported as full")
     func quota() async throws {
         let served = Served.webdav
         let server = try served.start(in: sandbox, isBehindProxy: true)

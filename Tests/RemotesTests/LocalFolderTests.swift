@@ -14,7 +14,7 @@ struct LocalFolderTests {
         remote = try sandbox.directory("remote")
     }
 
-    @Test("its path is its address")
+    @Test("A local folder's path is its address")
     func address() {
         #expect(LocalFolder(remote).address == remote.string)
     }
@@ -25,7 +25,7 @@ struct LocalFolderTests {
     }
 
     @Test(
-        "a move that fails leaves the file in one of the two places",
+        "A move that fails leaves the file in one of the two places",
         arguments: [Errno.noSpace, .ioError]
     )
     func failingMoves(errno: Errno) async throws {
@@ -50,7 +50,7 @@ struct LocalFolderTests {
         }
     }
 
-    @Test("a file that was made in the folder is renamed and not copied")
+    @Test("A file that was made in the folder is renamed and not copied")
     func renames() async throws {
         let draft = try sandbox.write("milk", to: "remote/draft")
         let identity = try FileInfo(of: draft).identity
@@ -61,7 +61,7 @@ struct LocalFolderTests {
     }
 
     @Test(
-        "an upload that fails shows no file that is not whole, and loses none",
+        "An upload that fails shows no incomplete file and loses none",
         arguments: ["remote/draft", "elsewhere"],
         [Errno.noSpace, .ioError]
     )
@@ -88,7 +88,7 @@ struct LocalFolderTests {
         }
     }
 
-    @Test("a deletion that fails says so")
+    @Test("A deletion that fails reports an error")
     func failingDeletes() async throws {
         try sandbox.write("milk", to: "remote/a.zip")
         for verb in [FaultyFileSystem.Verb.remove, .sync] {
@@ -101,7 +101,7 @@ struct LocalFolderTests {
         }
     }
 
-    @Test("a file is no folder")
+    @Test("A file is not accepted as a folder")
     func notAFolder() async throws {
         let path = try sandbox.write("x", to: "file")
         await #expect(throws: RemoteError.notAFolder(path.string)) {
@@ -123,7 +123,7 @@ struct LocalFolderTests {
         { try await $0.subfolder(".trash").delete("a.zip") },
     ]
 
-    @Test("a subfolder that is a link or a file is refused, and nothing is done behind it")
+    @Test("A subfolder that is a link or a file is refused, and nothing behind it changes")
     func linkedSubfolder() async throws {
         try sandbox.write("milk", to: "outside/a.zip")
         try sandbox.write("eggs", to: "remote/draft")
@@ -146,7 +146,7 @@ struct LocalFolderTests {
         }
     }
 
-    @Test("links, pipes and names that are not UTF-8 are not listed")
+    @Test("A folder does not list links, pipes and names that are not UTF-8")
     func listsFilesOnly() async throws {
         try sandbox.write("x", to: "remote/a.zip")
         try sandbox.link("remote/link.zip", to: "a.zip")
@@ -162,19 +162,19 @@ struct LocalFolderTests {
 
 @Suite("RcloneFolder", .enabled(if: Tool.isInstalled("rclone")))
 struct RcloneFolderTests {
-    @Test("its address is what `--remote` takes")
+    @Test("An rclone folder's address is the text that `--remote` takes")
     func address() {
         #expect(RcloneFolder("box:Apps").address == "rclone:box:Apps")
         #expect(RcloneFolder("box:").subfolder("a").address == "rclone:box:a")
     }
 
-    @Test("a remote that rclone does not know is named")
+    @Test("An error names a remote that rclone does not know")
     func unknownRemote() async throws {
         let folder = RcloneFolder("no-such-remote-\(UInt64.random(in: 0 ... .max)):")
         await #expect(throws: RemoteError.noRemote(folder.address)) { try await folder.list() }
     }
 
-    @Test("what killed uploads left a day ago is removed, and nothing else")
+    @Test("A cleanup removes only what killed uploads left a day ago")
     func oldPartials() async throws {
         let sandbox = try Sandbox()
         let remote = try sandbox.directory("Remote")

@@ -16,14 +16,14 @@ struct ModificationTimeTests {
         }
     }
 
-    @Test("are told by a directory")
+    @Test("A local directory gives the modification times of its files")
     func local() async throws {
         let sandbox = try Sandbox()
         try await expectTimes(of: LocalFolder(sandbox.path("Remote")), sandbox)
     }
 
     @Test(
-        "are told by rclone, but not the one that stands for none",
+        "rclone gives modification times, but not the time that means none",
         .enabled(if: Tool.isInstalled("rclone"), "rclone is not installed")
     )
     func rclone() async throws {

@@ -13,7 +13,7 @@ struct RcloneLogTests {
         return log
     }
 
-    @Test("tells what moved, and only that")
+    @Test("rclone's log names the files that moved, and no others")
     func movement() {
         var log = RcloneLog()
         func moves(_ bytes: [UInt8]) -> Bool { log.receive(bytes) }
@@ -34,7 +34,7 @@ struct RcloneLogTests {
         #expect(!moves(Array(#"{"level":"debug","msg":"any"}"#.utf8) + [10]))
     }
 
-    @Test("tells the reason of a failure, whatever the version")
+    @Test("rclone's log gives the reason of a failure in every version")
     func reasons() {
         let old = log(
             #"{"level":"error","msg":"error listing: 401"}"#,
@@ -49,7 +49,7 @@ struct RcloneLogTests {
         #expect(log().reason == "it said nothing")
     }
 
-    @Test("tells of connections that are tried again")
+    @Test("rclone's log shows connections that are tried again")
     func connections() {
         let error = "dial tcp 127.0.0.1:9: connect: connection refused"
         let pacer = log(#"{"level":"debug","msg":"low level retry 1/10 (error \#(error))"}"#)
@@ -84,14 +84,14 @@ struct RcloneLogTests {
         return reasons.map { ($0, $1, $2($0)) }
     }()
 
-    @Test("means one error each", arguments: words)
+    @Test("Each failure in rclone's log becomes one error", arguments: words)
     func errors(words: String, isWriting: Bool, error: RemoteError) {
         var job = Rclone.Job(["copyto"], on: [], of: Self.address)
         job.isWriting = isWriting
         #expect(RemoteError.said(words, by: job) == error)
     }
 
-    @Test("is not the reason where a folder that is there has no place for a file")
+    @Test("rclone's log is not the reason if an existing folder has no place for a file")
     func upload() {
         var job = Rclone.Job(["copyto"], on: [], of: Self.address)
         job.isWriting = true
@@ -105,7 +105,7 @@ struct RcloneLogTests {
 /// The hidden names of uploads.
 @Suite("UploadClaim")
 struct UploadClaimTests {
-    @Test("is read as it was written, and tells rivals apart")
+    @Test("An upload claim is read as it was written, and distinguishes rivals")
     func claims() throws {
         let machine = UploadClaim.machine("secret", at: "box:Apps")
         let other = UploadClaim.machine("secret", at: "box:Other")

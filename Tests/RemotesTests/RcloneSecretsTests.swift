@@ -6,10 +6,10 @@ internal import Testing
 
 @testable internal import Remotes
 
-@Suite("The secrets in an address of rclone's")
+@Suite("The secrets in an rclone address")
 struct RcloneSecretsTests {
     @Test(
-        "are not shown, however they are written",
+        "An rclone address hides its secrets in every form",
         arguments: [
             ("nas:backups/app", "nas:backups/app"),
             ("nas,pass=SECRET:path", "nas,pass=…:path"),
@@ -42,12 +42,15 @@ struct RcloneSecretsTests {
         #expect(RcloneMask(address)("failed at \(address)") == "failed at \(shown)")
     }
 
-    @Test("of a directory's name are none")
+    @Test("A directory's name in an rclone address contains no secrets")
     func local() {
         #expect(RemoteAddress("/data/a,pass=b").shown == "/data/a,pass=b")
     }
 
-    @Test("do not come back in rclone's own words", .enabled(if: Tool.isInstalled("rclone")))
+    @Test(
+        "rclone's own messages do not show the secrets of an address",
+        .enabled(if: Tool.isInstalled("rclone"))
+    )
     func errors() async throws {
         let folder = RcloneFolder(
             ":sftp,host=localhost,port=1,user=u,pass=\"not obscured SECRET\":p"
@@ -63,7 +66,9 @@ struct RcloneSecretsTests {
 
 @Suite("rclone's environment")
 struct RcloneEnvironmentTests {
-    @Test("has what leads to a remote, and nothing that hides or changes files")
+    @Test(
+        "rclone's environment keeps what leads to a remote, and nothing that hides or changes files"
+    )
     func names() {
         for name in [
             "PATH", "RCLONE_CONFIG", "RCLONE_CONFIG_PASS", "RCLONE_CONFIG_NAS_TYPE",
@@ -90,7 +95,7 @@ struct RcloneEnvironmentTests {
         ] { #expect(!Rclone.reachesRclone(name), "\(name)") }
     }
 
-    @Test("hides no file that is there", .enabled(if: Tool.isInstalled("rclone")))
+    @Test("rclone's environment hides no existing file", .enabled(if: Tool.isInstalled("rclone")))
     func listing() async throws {
         let sandbox = try Sandbox()
         try sandbox.write("text", to: "Remote/a.zip")
@@ -105,7 +110,10 @@ struct RcloneEnvironmentTests {
         #expect(try await folder.list().isEmpty)
     }
 
-    @Test("and options are not reached by an address", .enabled(if: Tool.isInstalled("rclone")))
+    @Test(
+        "An address cannot change rclone's environment or options",
+        .enabled(if: Tool.isInstalled("rclone"))
+    )
     func hyphen() async throws {
         await #expect(throws: RemoteError.noRemote("rclone:--version:")) {
             try await RcloneFolder("--version:").list()
@@ -115,7 +123,7 @@ struct RcloneEnvironmentTests {
 
 @Suite("A name in rclone's list")
 struct RcloneNameTests {
-    @Test("is a name, and never a path")
+    @Test("A name in rclone's list is never taken as a path")
     func paths() throws {
         func isOfNames(_ path: String, _ name: String) throws -> Bool {
             let object: [String: Any] = ["Path": path, "Name": name, "Size": 1]

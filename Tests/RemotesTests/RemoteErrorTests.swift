@@ -3,7 +3,7 @@ internal import Testing
 
 @Suite("RemoteError")
 struct RemoteErrorTests {
-    @Test("every message names the folder by its address")
+    @Test("Every message names the folder by its address")
     func messages() {
         let address = "rclone:box:Apps"
         let named: [RemoteError] = [
@@ -28,7 +28,7 @@ struct RemoteErrorTests {
         #expect(errors[4].description.hasSuffix("quota met"))
     }
 
-    @Test("the hint for a missing folder fits the kind of folder")
+    @Test("The hint for a missing folder fits the kind of folder")
     func hints() {
         #expect(RemoteError.missing("/mnt/disk").hint?.contains("mkdir -p '/mnt/disk'") == true)
         #expect(

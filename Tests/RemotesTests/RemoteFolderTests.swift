@@ -50,7 +50,7 @@ struct RemoteFolderTests {
     }
 
     @Test(
-        "a file that was uploaded is listed and read at once, and gone from where it was",
+        "An uploaded file is listed and read at once, and is gone from its old place",
         arguments: Implementation.available,
         [true, false]
     )
@@ -74,7 +74,7 @@ struct RemoteFolderTests {
         }
     }
 
-    @Test("a file is never overwritten", arguments: Implementation.available, [true, false])
+    @Test("An upload never overwrites a file", arguments: Implementation.available, [true, false])
     func overwritesNothing(implementation: Implementation, isStaged: Bool) async throws {
         let folder = folder(implementation)
         try sandbox.write("first", to: "Apps/Grocery Dude/\(Self.name)")
@@ -91,7 +91,7 @@ struct RemoteFolderTests {
         #expect(left == [Self.name])
     }
 
-    @Test("a download never replaces a file of this machine", arguments: Implementation.available)
+    @Test("A download never replaces a file of this machine", arguments: Implementation.available)
     func downloadOverwritesNothing(implementation: Implementation) async throws {
         let folder = folder(implementation)
         try sandbox.write("remote", to: "Apps/Grocery Dude/\(Self.name)")
@@ -103,7 +103,7 @@ struct RemoteFolderTests {
     }
 
     @Test(
-        "deleting removes a file, and a missing one is no error",
+        "A deletion removes a file, and accepts a missing one",
         arguments: Implementation.available
     )
     func deletes(implementation: Implementation) async throws {
@@ -117,7 +117,7 @@ struct RemoteFolderTests {
     }
 
     @Test(
-        "what is not there cannot be downloaded, and leaves nothing",
+        "A download of a missing file fails and leaves nothing",
         arguments: Implementation.available
     )
     func downloadsMissing(implementation: Implementation) async throws {
@@ -129,7 +129,7 @@ struct RemoteFolderTests {
     }
 
     @Test(
-        "all files are listed, hidden ones too, and nothing else",
+        "A folder lists all files, including hidden ones, and nothing else",
         arguments: Implementation.available
     )
     func lists(implementation: Implementation) async throws {
@@ -148,7 +148,10 @@ struct RemoteFolderTests {
         }
     }
 
-    @Test("names of every kind come and go", arguments: Implementation.available)
+    @Test(
+        "A folder stores and returns files with names of every kind",
+        arguments: Implementation.available
+    )
     func names(implementation: Implementation) async throws {
         let folder = folder(implementation)
         let name = "-Ü 🥖 'b' {d} * [x] (2).zip"
@@ -160,7 +163,7 @@ struct RemoteFolderTests {
     }
 
     @Test(
-        "a file is moved into a subfolder and back, and is never seen in two places",
+        "A file moves into a subfolder and back, and is never listed in two places",
         arguments: Implementation.available
     )
     func moves(implementation: Implementation) async throws {
@@ -184,7 +187,7 @@ struct RemoteFolderTests {
     }
 
     @Test(
-        "a subfolder is as deep as needed, and made when it is",
+        "A subfolder is created at any depth if it is needed",
         arguments: Implementation.available
     )
     func subfolders(implementation: Implementation) async throws {
@@ -213,7 +216,7 @@ struct RemoteFolderTests {
     }
 
     @Test(
-        "a move replaces nothing, and needs something to move",
+        "A move replaces nothing, and fails without a source",
         arguments: Implementation.available
     )
     func movesOverNothing(implementation: Implementation) async throws {
@@ -230,7 +233,7 @@ struct RemoteFolderTests {
         #expect(try sandbox.read("Apps/Grocery Dude/b.zip") == Array("other".utf8))
     }
 
-    @Test("a folder that is not there is named by its address", arguments: Implementation.available)
+    @Test("An error names a missing folder by its address", arguments: Implementation.available)
     func missingFolder(implementation: Implementation) async throws {
         let folder = implementation.folder(sandbox.path("missing"))
         let file = try sandbox.write("milk", to: "elsewhere")
@@ -242,7 +245,7 @@ struct RemoteFolderTests {
         #expect(try sandbox.read("elsewhere") == Array("milk".utf8))
     }
 
-    @Test("a file that cannot be read is not uploaded", arguments: Implementation.available)
+    @Test("A file that cannot be read is not uploaded", arguments: Implementation.available)
     func uploadsMissing(implementation: Implementation) async throws {
         let folder = folder(implementation)
         await #expect(throws: (any Error).self) {
@@ -251,7 +254,10 @@ struct RemoteFolderTests {
         #expect(try await folder.list().isEmpty)
     }
 
-    @Test("a range of a file is read, as far as the file goes", arguments: Implementation.available)
+    @Test(
+        "A folder reads a range of a file up to the file's end",
+        arguments: Implementation.available
+    )
     func ranges(implementation: Implementation) async throws {
         let folder = folder(implementation)
         try sandbox.write("0123456789", to: "Apps/Grocery Dude/\(Self.name)")

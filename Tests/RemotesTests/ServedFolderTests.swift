@@ -89,14 +89,14 @@ struct ServedFolderTests {
     }
 
     @Test(
-        "is tried with S3, too",
+        "The tests over real servers include S3",
         .enabled(if: RemoteServer.Kind.s3.isInstalled, "moto_server is not installed (PyPI: moto)")
     )
     func hasS3() {
         #expect(Served.available.contains(.s3))
     }
 
-    @Test("files come and go whole, under names of every kind", arguments: Served.available)
+    @Test("Files with names of every kind are transferred whole", arguments: Served.available)
     func comesAndGoes(served: Served) async throws {
         let server = try served.start(in: sandbox)
         let folder = try served.folder(on: server)
@@ -132,7 +132,7 @@ struct ServedFolderTests {
         #expect(left == ["-Ü 🥖 'b' {d} [x] (2).zip"])
     }
 
-    @Test("files move, and over nothing", arguments: Served.available)
+    @Test("A move over a server replaces no file", arguments: Served.available)
     func moves(served: Served) async throws {
         let server = try served.start(in: sandbox)
         let folder = try served.folder(on: server)
@@ -162,7 +162,7 @@ struct ServedFolderTests {
         #expect(try await names(folder.subfolder(".sync")) == ["2.json"])
     }
 
-    @Test("a hundred files are listed in one process", arguments: Served.some(.webdav, .s3))
+    @Test("A hundred files are listed in one process", arguments: Served.some(.webdav, .s3))
     func hundred(served: Served) async throws {
         let server = try served.start(in: sandbox)
         let folder = try served.folder(on: server, "a [1] b")
@@ -183,7 +183,10 @@ struct ServedFolderTests {
         #expect(try await names(notes) == ["2.json"])
     }
 
-    @Test("of two machines that want one name, one gets it", arguments: Served.some(.webdav, .sftp))
+    @Test(
+        "Only one of two machines gets a name that both want",
+        arguments: Served.some(.webdav, .sftp)
+    )
     func rivals(served: Served) async throws {
         let server = try served.start(in: sandbox)
         for round in 0..<(Served.triesAll ? 5 : 2) {
@@ -215,7 +218,7 @@ struct ServedFolderTests {
         }
     }
 
-    @Test("a machine gives way to a claim before its own, and waits for one after it")
+    @Test("A machine gives way to an earlier claim, and waits for a later one")
     func claims() async throws {
         let served = Served.webdav
         let server = try served.start(in: sandbox)
@@ -251,7 +254,10 @@ struct ServedFolderTests {
         #expect(try await text(of: "a.zip", in: folder) == "mine")
     }
 
-    @Test("a missing folder is named, and nothing is made", arguments: Served.available)
+    @Test(
+        "An error names a missing folder, and the folder is not created",
+        arguments: Served.available
+    )
     func missing(served: Served) async throws {
         let server = try served.start(in: sandbox)
         // In a bucket, every folder is there.

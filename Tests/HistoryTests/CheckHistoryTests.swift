@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("What is known from checks")
+@Suite("The history of checks")
 struct CheckHistoryTests {
     let sandbox: Sandbox
     let log: RunLog
@@ -41,7 +41,7 @@ struct CheckHistoryTests {
         return CheckHistory(try log.lastChecks(of: ["1"])["1"] ?? [])
     }
 
-    @Test("is no more than the part that was read, until all parts were")
+    @Test("The history covers only the parts that were read, until all were")
     func parts() throws {
         let first = check(.part, .one(1, of: 3), hour: 1)
         let second = check(.part, .one(3, of: 3), hour: 2)
@@ -61,7 +61,7 @@ struct CheckHistoryTests {
         #expect(other.deepest == second)
     }
 
-    @Test("has the deepest that found it whole beside the last")
+    @Test("The history keeps the deepest successful check beside the last check")
     func deepest() throws {
         let restore = check(.restore, hour: 1)
         let part = check(.part, .share("10%"), hour: 3)
@@ -71,7 +71,7 @@ struct CheckHistoryTests {
         #expect(none.last == nil && none.deepest == nil && none.damaged == nil)
     }
 
-    @Test("has damage that stands until a check that would find it does not")
+    @Test("The history keeps damage until a check that would find it finds none")
     func damage() throws {
         let part = check(.part, .one(3, of: 7), hour: 1, damage: "x")
         #expect(try history(part, check(.part, .one(4, of: 7), hour: 2)).damaged == part)
@@ -86,7 +86,7 @@ struct CheckHistoryTests {
         #expect(try history(restore, part, check(.data, hour: 2)).damaged == restore)
     }
 
-    @Test("does not forget damage for a share at random that does not meet it")
+    @Test("The history keeps damage if a random share does not reach it")
     func share() throws {
         let damaged = check(.part, .share("10%"), hour: 1, damage: "x")
         #expect(try history(damaged, check(.part, .share("10%"), hour: 2)).damaged == damaged)
@@ -98,7 +98,7 @@ struct CheckHistoryTests {
         #expect(try history(other, whole).last == whole)
     }
 
-    @Test("gives every part its turn")
+    @Test("Checks of shares reach every part in turn")
     func turns() throws {
         var parts: [Int] = []
         for hour in 0..<8 {
@@ -112,7 +112,9 @@ struct CheckHistoryTests {
         #expect(parts.suffix(4) == parts.prefix(4))
     }
 
-    @Test("is that of the very file, if it has one, and else of the file that it was before")
+    @Test(
+        "The history uses the checks of the exact file, and otherwise those of the file before it"
+    )
     func copies() {
         func check(_ name: String, in address: String, hour: Double) -> RunLog.Check {
             RunLog.Check(

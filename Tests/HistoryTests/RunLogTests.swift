@@ -35,7 +35,7 @@ struct RunLogTests {
         )
     }
 
-    @Test("gives back what was recorded, newest first, also to the next process")
+    @Test("The run log returns its records with the newest first, also to the next process")
     func records() throws {
         #expect(try log.entries() == [])
         #expect(!sandbox.exists("State"))
@@ -53,7 +53,7 @@ struct RunLogTests {
         #expect(try Directory.open(path.removingLastComponent()).names().count == 1)
     }
 
-    @Test("finds runs by what they were")
+    @Test("The run log finds runs by their properties")
     func filters() throws {
         try log.record(entry())
         try log.record(entry("check", profile: "photos"))
@@ -72,7 +72,7 @@ struct RunLogTests {
         #expect(try count { $0.remote = "/mnt/other" } == 0)
     }
 
-    @Test("keeps the last ones of each kind, whatever the clock says")
+    @Test("The run log keeps the last runs of each kind, whatever the clock shows")
     func prunes() throws {
         let log = RunLog(path, entriesLimit: 10)
         try log.record(entry("check"))
@@ -89,7 +89,7 @@ struct RunLogTests {
         #expect(try log.entries().count == 11)
     }
 
-    @Test("remembers the last check of each depth of each file of a backup")
+    @Test("The run log keeps the last check of each depth for each file of a backup")
     func checks() throws {
         #expect(try log.lastChecks(of: ["a"]).isEmpty)
         func check(
@@ -133,7 +133,7 @@ struct RunLogTests {
     }
 
     @Test(
-        "puts a damaged log aside and begins anew",
+        "The run log moves a damaged log aside and starts an empty one",
         arguments: ["no database", "SQLite format 3\0 and then nothing", "in the middle"]
     )
     func damage(kind: String) throws {
@@ -159,7 +159,7 @@ struct RunLogTests {
         #expect(try sandbox.read("State/grocerydude/log.sqlite.damaged") == Array("again".utf8))
     }
 
-    @Test("says why it cannot be written, and takes no harm from it")
+    @Test("The run log reports why it cannot be written, and stays undamaged")
     func unwritable() throws {
         try sandbox.write("a file", to: "Other")
         let log = RunLog(sandbox.path("Other/log.sqlite"))
@@ -171,7 +171,7 @@ struct RunLogTests {
         #expect(sandbox.exists("State/grocerydude/log.sqlite"))
     }
 
-    @Test("gives up on a log that another process keeps locked")
+    @Test("The run log gives up on a log that another process keeps locked")
     func locked() throws {
         try log.record(entry())
         let writer = try StoreApplication(on: path, "BEGIN EXCLUSIVE")

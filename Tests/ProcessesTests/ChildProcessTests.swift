@@ -32,7 +32,7 @@ struct ChildProcessTests {
         }
     }
 
-    @Test("tells how a program ended, and what it wrote to either output")
+    @Test("A child process reports how a program ended and what it wrote to either output")
     func endings() async throws {
         let reader = Reader()
         let outcome = try await run("echo one; echo two >&2; exit 75", reader: reader)
@@ -43,12 +43,12 @@ struct ChildProcessTests {
         #expect(try await run("true").reason == .ended(.exited(0)))
     }
 
-    @Test("ends one that takes too long")
+    @Test("A child process ends a program that takes too long")
     func hangs() async throws {
         #expect(try await run("sleep 6000", Self.hasty).reason == .tookTooLong)
     }
 
-    @Test("kills one that does not listen to SIGTERM, with what it started in the background")
+    @Test("A child process kills a program that ignores SIGTERM, and its background processes")
     func deaf() async throws {
         let line =
             "trap '' TERM; sh -c 'while :; do sleep 6000; done' & while :; do sleep 6000; done"
@@ -58,7 +58,7 @@ struct ChildProcessTests {
         #expect(!outcome.leftOutputOpen)
     }
 
-    @Test("lets one that was asked to end say its last words")
+    @Test("A child process reads the last output of a program that was asked to end")
     func lastWords() async throws {
         let reader = Reader()
         let limits = ChildProcess.Limits(timeout: .milliseconds(300), grace: .seconds(60))
@@ -69,7 +69,7 @@ struct ChildProcessTests {
         #expect(reader.text.hasSuffix("bye\n"))
     }
 
-    @Test("is stopped by whoever started it, in the middle")
+    @Test("The caller can stop a child process while it runs")
     func interruption() async throws {
         let reader = Reader()
         let outcome = try await run("echo ready; sleep 6000", reader: reader) {
@@ -78,7 +78,7 @@ struct ChildProcessTests {
         #expect(outcome.reason == .interrupted)
     }
 
-    @Test("is stopped where the task is cancelled")
+    @Test("A cancelled task stops its child process")
     func cancellation() async throws {
         let task = Task { try await run("sleep 6000") }
         task.cancel()
@@ -89,7 +89,7 @@ struct ChildProcessTests {
         }
     }
 
-    @Test("does not wait for what stays in the background, and leaves it alone")
+    @Test("A child process neither waits for nor ends what stays in the background")
     func background() async throws {
         let reader = Reader()
         let outcome = try await run("sleep 6000 & echo $!", reader: reader)
@@ -99,20 +99,20 @@ struct ChildProcessTests {
         #expect(kill(process, SIGKILL) == 0)
     }
 
-    @Test("reads on and on from one that floods, until it has taken too long")
+    @Test("A child process reads endless output until the time limit")
     func flood() async throws {
         let reader = Reader()
         #expect(try await run("exec yes", Self.hasty, reader: reader).reason == .tookTooLong)
         #expect(reader.count > 1 << 16)
     }
 
-    @Test("gives no terminal and no input")
+    @Test("A child process gives its program no terminal and no input")
     func input() async throws {
         #expect(try await run("cat").reason == .ended(.exited(0)))
         #expect(try await run("exec 2>&-; : </dev/tty").reason != .ended(.exited(0)))
     }
 
-    @Test("sets variables of the environment, and takes them out")
+    @Test("A child process sets and removes environment variables")
     func environment() async throws {
         let reader = Reader()
         let process = ChildProcess.shell(
@@ -123,7 +123,7 @@ struct ChildProcessTests {
         #expect(reader.text == "gr=een\n', no home\n")
     }
 
-    @Test("captures both outputs apart, with input")
+    @Test("A child process takes input and captures both outputs separately")
     func capture() async throws {
         let process = ChildProcess(
             "sh",
@@ -136,7 +136,9 @@ struct ChildProcessTests {
         #expect(capture.errors == "no\n")
     }
 
-    @Test("takes no harm from a program that does not read its input, and refuses too much of it")
+    @Test(
+        "A child process survives a program that does not read its input, and refuses too much input"
+    )
     func unreadInput() async throws {
         for _ in 0..<20 {
             let process = ChildProcess("true", input: [UInt8](repeating: 7, count: 60_000))
@@ -149,7 +151,7 @@ struct ChildProcessTests {
         #expect(error?.description == "cannot run 'true': its input is larger than 64 KiB")
     }
 
-    @Test("says which program is not installed")
+    @Test("A child process names a program that is not installed")
     func notInstalled() async throws {
         let missing = ChildProcess("grocerydude-no-such-program")
         let error = ProcessError.notInstalled("grocerydude-no-such-program")
@@ -169,7 +171,7 @@ struct LineReaderTests {
         lines.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("cuts lines, however they come")
+    @Test("A line reader splits lines, whatever pieces they arrive in")
     func lines() {
         var reader = LineReader(limit: 8)
         #expect(text(reader.lines(Array("one\ntw".utf8))) == ["one"])

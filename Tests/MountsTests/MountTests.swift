@@ -139,7 +139,7 @@ private final class Mounted {
     .timeLimit(.minutes(2))
 )
 struct MountTests {
-    @Test("shows names, attributes and bytes, and lets nobody write")
+    @Test("A mounted tree shows names, attributes and bytes, and is read-only")
     func reading() async throws {
         let files = (0..<3000).map { number in
             Array(String(repeating: "\(number) ", count: number == 7 ? 100_000 : 1).utf8)
@@ -166,7 +166,7 @@ struct MountTests {
         }
     }
 
-    @Test("a slow file keeps no other waiting, and a failed read fails that read alone")
+    @Test("A slow file delays no other file, and a failed read fails only itself")
     func slow() async throws {
         let gate = DispatchSemaphore(value: 0)
         let isReading = DispatchSemaphore(value: 0)
@@ -200,7 +200,7 @@ struct MountTests {
 /// What can be known before something is mounted.
 @Suite("Directories to mount in")
 struct MountPlaceTests {
-    @Test("only an empty directory will do")
+    @Test("A mount accepts only an empty directory")
     func places() throws {
         let sandbox = try Sandbox()
         let empty = try sandbox.directory("empty")

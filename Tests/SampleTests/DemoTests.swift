@@ -9,7 +9,7 @@ struct DemoTests {
         .appending(path: "../../../scripts/demo.sh").standardized.path
 
     @Test(
-        "has nothing of the environment that leads to the user's own data",
+        "The demo's environment contains nothing that leads to the user's own data",
         .enabled(if: Tool.isInstalled("sqlite3") && Tool.isInstalled("bash"))
     )
     func environment() throws {

@@ -53,7 +53,7 @@ struct GroceryDefaultsTests {
         try queue().read { try String.fetchAll($0, sql: "SELECT name FROM \(table) ORDER BY name") }
     }
 
-    @Test("has the same identities in every store, and no two rows have the same")
+    @Test("The default data has the same identities in every store, and each row has its own")
     func identities() throws {
         let milk = "4E612A35-41BB-5F47-BDD6-1E5545F041A5"
         let store = try GroceryStore.create(in: directory, withTestData: false)
@@ -68,7 +68,7 @@ struct GroceryDefaultsTests {
         }
     }
 
-    @Test("of a newer version is added once")
+    @Test("The default data of a newer version is added once")
     func update() throws {
         let store = try GroceryStore.create(in: directory, withTestData: false)
         #expect(try store.update() == 0)
@@ -84,7 +84,7 @@ struct GroceryDefaultsTests {
         #expect(try store.items().count == 14)
     }
 
-    @Test("does not come back after it was removed or renamed")
+    @Test("The default data does not return after it was removed or renamed")
     func once() throws {
         let store = try GroceryStore.create(in: directory, withTestData: false)
         _ = try store.update(to: Self.newer)
@@ -100,7 +100,7 @@ struct GroceryDefaultsTests {
         #expect(items.first { $0.name == "Apples" }?.unit == "parcel")
     }
 
-    @Test("is not added beside a row of the same name")
+    @Test("The default data is not added beside a row of the same name")
     func sameName() throws {
         let store = try GroceryStore.create(in: directory, withTestData: false)
         try store.add(name: "Honey", quantity: 3, unit: "crate")
@@ -111,7 +111,9 @@ struct GroceryDefaultsTests {
         #expect(try store.update(to: Self.newer) == 0)
     }
 
-    @Test("of a store of the first schema gets its identities, and nothing else changes")
+    @Test(
+        "The default data in a store of the first schema gets its identities, and nothing else changes"
+    )
     func oldStore() throws {
         try makeOld("UPDATE item SET photo = x'0241' WHERE name = 'Eggs';")
         let store = try GroceryStore(in: directory)
@@ -133,7 +135,7 @@ struct GroceryDefaultsTests {
         #expect(try queue().read { try String.fetchAll($0, sql: "PRAGMA foreign_key_check") } == [])
     }
 
-    @Test("of a store of the first schema stays removed, renamed or doubled")
+    @Test("The default data in a store of the first schema stays removed, renamed or duplicated")
     func changedOldStore() throws {
         try makeOld(
             """

@@ -19,7 +19,7 @@ struct GroceryStoreTests {
 
     private var photos: FilePath { directory.appending(".Grocery-Dude_SUPPORT/_EXTERNAL_DATA") }
 
-    @Test("is created once, with its items, and only then opened")
+    @Test("The sample store is created once with its items, and later only opened")
     func creation() throws {
         #expect(throws: SampleError.missing(path)) { try GroceryStore(in: directory) }
         let store = try GroceryStore.create(in: directory, withTestData: false)
@@ -30,7 +30,7 @@ struct GroceryStoreTests {
         #expect(try GroceryStore(in: directory).items() == store.items())
     }
 
-    @Test("gains items, of units that it knows or not")
+    @Test("The sample store gains items with known and unknown units")
     func addition() throws {
         let store = try GroceryStore.create(in: directory, withTestData: false)
         try store.add(name: "Honey", quantity: 2, unit: "jar")
@@ -41,7 +41,7 @@ struct GroceryStoreTests {
         #expect(items.map(\.quantity) == [2, 3, 1])
     }
 
-    @Test("loses an item and its photo together, and has to have it")
+    @Test("The sample store removes an item with its photo, and refuses an unknown item")
     func removal() throws {
         let store = try GroceryStore.create(in: directory, withTestData: true)
         #expect(try Directory.open(photos).names().count == 200)
@@ -53,7 +53,7 @@ struct GroceryStoreTests {
         }
     }
 
-    @Test("says why SQLite cannot use it")
+    @Test("The sample store reports why SQLite cannot use it")
     func failure() throws {
         let store = try GroceryStore.create(in: directory, withTestData: false)
         try DatabaseQueue(path: path.string).write { try $0.execute(sql: "DROP TABLE item") }

@@ -32,7 +32,7 @@ struct ItemsTransferTests {
         #"{"id": "\#(id)", "name": "Figs", "quantity": 2, "listed": true, "collected": false\#(more)}"#
     }
 
-    @Test("go to another store whole, those that are there already excepted")
+    @Test("A file carries all items to another store, except those that it already has")
     func roundTrip() throws {
         try first.add(name: "Käse \"jung\"", quantity: 0.5, unit: "wheel")
         let exported = try first.exportItems()
@@ -43,7 +43,7 @@ struct ItemsTransferTests {
         #expect(try second.exportItems().json == exported.json)
     }
 
-    @Test("take their photos and thumbnails along")
+    @Test("A file of items includes their photos and thumbnails")
     func pictures() throws {
         let full = try GroceryStore.create(in: sandbox.path("Full"), withTestData: true)
         let exported = try full.exportItems()
@@ -57,7 +57,7 @@ struct ItemsTransferTests {
         #expect(try second.importItems(exported.json, from: "a") == .init(added: 1, present: 211))
     }
 
-    @Test("stay as they are where they are there already")
+    @Test("An import does not change items that the store already has")
     func present() throws {
         let apples = try #require(first.items().first { $0.name == "Apples" })
         let lower = Self.item(apples.identity.lowercased())
@@ -66,7 +66,7 @@ struct ItemsTransferTests {
     }
 
     @Test(
-        "are refused if anything is wrong, and nothing changes",
+        "An import with any error is refused, and nothing changes",
         arguments: [
             ("", "it is not JSON"),
             ("[1]", "it is not an object"),
@@ -81,7 +81,7 @@ struct ItemsTransferTests {
     }
 
     @Test(
-        "are refused for one bad item among good ones",
+        "An import is refused if one of its items is invalid",
         arguments: [
             (
                 #"{"id": "b", "quantity": 1, "listed": true, "collected": true}"#,
@@ -113,7 +113,7 @@ struct ItemsTransferTests {
         #expect(try photos(of: "First") == [])
     }
 
-    @Test("leave neither rows nor photos if the store cannot take all of them")
+    @Test("An import leaves neither rows nor photos if the store cannot take all of them")
     func transaction() throws {
         let other = Self.item("b", more: #", "photo": "AAAA""#).replacing("Figs", with: "Dates")
         let path = sandbox.path("First").appending(GroceryStore.fileName)
@@ -135,7 +135,7 @@ struct ItemsTransferTests {
         #expect(try photos(of: "First") == [])
     }
 
-    @Test("are not written without a photo that is not there")
+    @Test("An export is refused if a photo is missing")
     func missingPhoto() throws {
         _ = try first.importItems(file(Self.item("a", more: #", "photo": "AAAA""#)), from: "a")
         let name = try #require(photos(of: "First").first)

@@ -32,7 +32,10 @@ struct PictureTests {
             .compactMap { Int($0.trimmingPrefix(" ").filter(\.isNumber)) }
     }
 
-    @Test("are PNG, and the thumbnail is smaller", .enabled(if: Tool.isInstalled("python3")))
+    @Test(
+        "The pictures are PNG files, and the thumbnail is smaller",
+        .enabled(if: Tool.isInstalled("python3"))
+    )
     func format() throws {
         let picture = ItemPicture(of: "Apples")
         let photo = try read(picture.photo)
@@ -41,7 +44,7 @@ struct PictureTests {
         #expect(picture.photo.count > 100_000 && picture.thumbnail.count < 3_000)
     }
 
-    @Test("are the same for a name, and others for another")
+    @Test("One name always gives the same picture, and other names give other pictures")
     func names() {
         #expect(ItemPicture(of: "Apples").photo == ItemPicture(of: "Apples").photo)
         #expect(ItemPicture(of: "Apples").thumbnail == ItemPicture(of: "Apples").thumbnail)

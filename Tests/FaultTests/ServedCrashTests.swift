@@ -76,7 +76,7 @@ struct ServedCrashTests {
     private static let parts = 40
 
     @Test(
-        "A killed command lists no damaged backup and loses none, and the next run repairs the rest",
+        "A killed command lists no damaged backup and loses none, and the next run repairs",
         arguments: places
     )
     func everywhere(place: ServedScene.Place) throws {

@@ -137,7 +137,7 @@ struct ChildProcessTests {
     }
 
     @Test(
-        "A child process survives a program that does not read its input, and refuses too much input"
+        "A child process survives a program that ignores its input, and refuses too much input"
     )
     func unreadInput() async throws {
         for _ in 0..<20 {

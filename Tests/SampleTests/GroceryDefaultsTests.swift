@@ -112,7 +112,7 @@ struct GroceryDefaultsTests {
     }
 
     @Test(
-        "The default data in a store of the first schema gets its identities, and nothing else changes"
+        "The default data of a first-schema store gets its identities, and nothing else changes"
     )
     func oldStore() throws {
         try makeOld("UPDATE item SET photo = x'0241' WHERE name = 'Eggs';")
@@ -135,7 +135,7 @@ struct GroceryDefaultsTests {
         #expect(try queue().read { try String.fetchAll($0, sql: "PRAGMA foreign_key_check") } == [])
     }
 
-    @Test("The default data in a store of the first schema stays removed, renamed or duplicated")
+    @Test("The default data of a first-schema store stays removed, renamed or duplicated")
     func changedOldStore() throws {
         try makeOld(
             """

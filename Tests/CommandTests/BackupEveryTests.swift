@@ -35,7 +35,7 @@ struct BackupEveryTests {
         }
     }
 
-    @Test("each change is a backup and a run, and a signal ends it")
+    @Test("Each change makes a backup and a run, and a signal ends the command")
     func changes() throws {
         let tool = try start()
         #expect(try #require(try tool.readLine()).hasSuffix(" Stores.zip"))
@@ -52,7 +52,7 @@ struct BackupEveryTests {
         #expect(try program.sandbox.read("Look/note.txt") == Array("2".utf8))
     }
 
-    @Test("a folder that goes is told once, and backups go on when it is back")
+    @Test("A removed folder is reported once, and backups continue when it returns")
     func away() throws {
         let tool = try start("--json")
         _ = try #require(try tool.readLine())
@@ -72,7 +72,7 @@ struct BackupEveryTests {
         #expect(rows.count { $0["exit_code"] as? Int == 10 } == 1)
     }
 
-    @Test("killed and started again, it goes on with increments")
+    @Test("A killed command continues with increments when it is started again")
     func killed() throws {
         // For less than this, a whole backup is as good.
         var random = Pseudorandom(seed: 21)
@@ -100,7 +100,7 @@ struct BackupEveryTests {
         #expect(left.allSatisfy { $0.hasSuffix(".zip") }, "\(left)")
     }
 
-    @Test("options that contradict it are refused")
+    @Test("Options that contradict each other are refused")
     func refused() throws {
         for option in ["--all-profiles", "--full"] {
             #expect(try program.run("backup", "--every", "1m", option).status == 64)

@@ -35,7 +35,7 @@ struct CommandTests {
         try JSONSerialization.jsonObject(with: Data(outcome.output))
     }
 
-    @Test("saves, loses and restores, as its help promises")
+    @Test("The program saves and restores lost data, as its help promises")
     func story() throws {
         #expect(try run("init").status == 0)
         let backup = try run("backup")
@@ -59,7 +59,7 @@ struct CommandTests {
         #expect(text(try run("list")).split(separator: "\n").count { $0.hasPrefix("[") } == 1)
     }
 
-    @Test("works with its default directories in an empty home")
+    @Test("The program works with its default directories in an empty home")
     func defaults() throws {
         let nothing = ["GROCERYDUDE_STORES": "", "GROCERYDUDE_REMOTE": ""]
         #expect(try run("init", environment: nothing).status == 0)
@@ -68,7 +68,7 @@ struct CommandTests {
         #expect(sandbox.exists(".local/share/grocerydude/Apps/Grocery Dude"))
     }
 
-    @Test("answers in JSON on standard output, and only that")
+    @Test("The program writes its JSON answer, and nothing else, to standard output")
     func jsonOutput() throws {
         let created = try #require(json(run("init", "--json")) as? [String: Any])
         #expect(created["items"] as? Int == 12)
@@ -97,7 +97,7 @@ struct CommandTests {
         #expect(message["code"] as? Int == 10)
     }
 
-    @Test("exits with the code for what went wrong, and says what and what to do")
+    @Test("The program exits with the code of the error, and says what happened and what to do")
     func exitCodes() throws {
         func expect(_ status: Int32, _ words: String..., from outcome: Tool.Outcome) {
             #expect(outcome.status == status, "\(outcome.errors)")
@@ -137,7 +137,7 @@ struct CommandTests {
         )
     }
 
-    @Test("is refused by another run's lock, names it, and waits if it should")
+    @Test("The program names the run that holds the lock, and waits if it should")
     func locks() async throws {
         #expect(try run("init").status == 0)
         var lock: FileLock? = try await FileLock.acquire(sandbox.path("Stores"))
@@ -158,7 +158,7 @@ struct CommandTests {
     }
 
     @Test(
-        "stops when it is told to, leaves nothing behind, and exits as a signal does",
+        "The program stops on a signal, leaves nothing behind, and exits as the signal does",
         arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)]
     )
     func signals(number: Int32, status: Int32) async throws {
@@ -181,7 +181,7 @@ struct CommandTests {
         #expect(try Directory.open(sandbox.path("Remote")).names() == [])
     }
 
-    @Test("has more stores open at once than the system's first limit of open files")
+    @Test("The program opens more stores at once than the first limit of open files allows")
     func manyStores() throws {
         #expect(try run("init").status == 0)
         let store = try sandbox.read("Stores/Grocery-Dude.sqlite")
@@ -198,7 +198,7 @@ struct CommandTests {
         #expect(backup.status == 0, "\(backup.errors)")
     }
 
-    @Test("lists a damaged backup as damaged, also where the check of it is not known")
+    @Test("The program lists a damaged backup as damaged, even if its check is not known")
     func damagedInList() throws {
         #expect(try run("init").status == 0)
         #expect(try run("backup").status == 0)
@@ -215,7 +215,7 @@ struct CommandTests {
         #expect(rows[0]["last_check"] == nil)
     }
 
-    @Test("says nothing but its problems when it should be quiet")
+    @Test("The program reports only problems if it should be quiet")
     func quiet() throws {
         #expect(try run("init").status == 0)
         let backup = try run("backup", "--quiet")
@@ -231,7 +231,7 @@ struct CommandTests {
     }
 
     @Test(
-        "says when an answer that is always the same is lost, too",
+        "The program reports a fixed answer that cannot be written",
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "there is no /dev/full"),
         arguments: ["config example", "--help", "list --help", "--version"]
     )
@@ -245,7 +245,7 @@ struct CommandTests {
         #expect(outcome.errors.contains("the answer is lost"), "\(outcome.errors)")
     }
 
-    @Test("makes names from an archive safe to print")
+    @Test("The program makes names from an archive safe to print")
     func hostileNames() throws {
         try sandbox.write("x", to: "Stores/\u{1B}[2Jevil\nname")
         #expect(try run("backup").status == 3)
@@ -254,7 +254,7 @@ struct CommandTests {
         #expect(text(show).contains("evil\\nname"))
     }
 
-    @Test("takes paths that are relative, end in a slash, or lead through a link")
+    @Test("The program accepts paths that are relative, end in a slash, or lead through a link")
     func paths() throws {
         #expect(try run("init").status == 0)
         try sandbox.link("Link", to: "Stores")

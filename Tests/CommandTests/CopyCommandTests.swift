@@ -20,7 +20,7 @@ struct CopyCommandTests {
             .filter { $0.hasSuffix(".zip") }.sorted()
     }
 
-    @Test("there and back at once ends, whoever is first")
+    @Test("Copies in both directions at once end, whichever is first")
     func thereAndBack() throws {
         for _ in 1...3 { #expect(try program.run(["backup"] + places).status == 0) }
         #expect(try program.run(["copy", "latest", "--to", "Other"] + places).status == 0)
@@ -40,7 +40,7 @@ struct CopyCommandTests {
     }
 
     @Test(
-        "tells of each backup that could not be copied, and exits with 3; with its own code for one"
+        "Copy reports each failed backup and exits with 3, or with the error's code for one"
     )
     func partial() throws {
         #expect(try program.run(["backup"] + places).status == 0)
@@ -58,7 +58,7 @@ struct CopyCommandTests {
         #expect(try program.run(["copy", "--all", "--to", "Nowhere"] + places).status == 10)
     }
 
-    @Test("fetches into the working directory, and imports what was fetched")
+    @Test("Fetch downloads into the working directory, and import takes the fetched backup")
     func fetchAndImport() throws {
         #expect(try program.run(["backup"] + places).status == 0)
         let name = try #require(try names("Remote").first)
@@ -75,7 +75,7 @@ struct CopyCommandTests {
     }
 
     @Test(
-        "copies through rclone, and knows what is there without having seen it",
+        "Copy works through rclone, and knows the backups there without having seen them",
         .enabled(if: Tool.isInstalled("rclone"), "rclone is not installed")
     )
     func rclone() throws {
@@ -100,7 +100,7 @@ struct CopyCommandTests {
     }
 
     @Test(
-        "a backup waits while rclone fails, and goes along with the next",
+        "A backup waits while rclone fails, and is sent with the next one",
         .enabled(if: Tool.isInstalled("rclone"), "rclone is not installed")
     )
     func queue() throws {

@@ -45,7 +45,7 @@ struct ExclusionCommandTests {
         return excluded
     }
 
-    @Test("comes from the configuration, files and flags, in this order, after what always is")
+    @Test("Exclusions come from the defaults, the configuration, files and flags, in this order")
     func order() throws {
         try program.sandbox.write("# a comment\n\n*.log\n", to: "ignored")
         try program.configure("exclude: ['*.tmp', '*.bak']\nexclude_caches: true\n")
@@ -55,14 +55,14 @@ struct ExclusionCommandTests {
         #expect(excluded.paths == ["a.tmp", "b.log", "cache", "d.nosync"])
     }
 
-    @Test("is directories called '*.nosync', unless they are taken in again")
+    @Test("Directories called '*.nosync' are excluded unless they are included again")
     func standard() throws {
         #expect(try leftOut().paths == ["d.nosync"])
         #expect(try leftOut("--exclude", "!*.nosync/").paths.isEmpty)
         #expect(try leftOut("--set", "exclude_caches=true").paths == ["cache", "d.nosync"])
     }
 
-    @Test("is told one by one if that is wanted, and else their number")
+    @Test("A backup lists each excluded file if requested, and otherwise their number")
     func told() throws {
         let arguments = ["backup", "--exclude", "*.tmp"] + places
         let plain = try program.run(arguments).errors
@@ -73,7 +73,7 @@ struct ExclusionCommandTests {
         #expect(text.contains("left out  a.tmp"))
     }
 
-    @Test("with a pattern that could match nothing, or a file that cannot be read, is refused")
+    @Test("An exclusion that could match nothing, or a file that cannot be read, is refused")
     func refused() throws {
         try program.sandbox.write("a\n[b\n", to: "bad")
         try program.sandbox.write([0xFF, 0x0A], to: "binary")
@@ -94,7 +94,7 @@ struct ExclusionCommandTests {
         #expect(try Directory.open(program.sandbox.path("Remote")).names().isEmpty)
     }
 
-    @Test("of every store is refused with a hint")
+    @Test("An exclusion of every store is refused with a hint")
     func everyStore() throws {
         let outcome = try program.run(["backup", "--exclude", "*.sqlite"] + places)
         #expect(outcome.status == 1)

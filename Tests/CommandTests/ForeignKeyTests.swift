@@ -29,7 +29,7 @@ struct ForeignKeyTests {
         try program.run(arguments + ["--stores", stores, "--remote", "Remote"])
     }
 
-    @Test("are a note of 'backup --check', and with '--strict' a problem")
+    @Test("Broken foreign keys are a note of 'backup --check', and with '--strict' a problem")
     func backup() throws {
         #expect(try !run("backup").errors.contains("message"))
         let checked = try run("backup", "--check")
@@ -48,7 +48,9 @@ struct ForeignKeyTests {
         #expect(problems?.map { $0["kind"] as? String } == ["damaged_store"])
     }
 
-    @Test("are told by 'check --restore', and with '--strict' damage, which is remembered as such")
+    @Test(
+        "'check --restore' reports broken foreign keys, and '--strict' remembers them as damage"
+    )
     func check() throws {
         #expect(try run("backup").status == 0)
         let told = try run("check", "--restore")
@@ -72,7 +74,9 @@ struct ForeignKeyTests {
         #expect(result["remarks"] as? [String] == [])
     }
 
-    @Test("are damage for a full check with the setting 'strict', and none for a smaller one")
+    @Test(
+        "Broken foreign keys are damage only for a full check with the setting 'strict'"
+    )
     func strict() throws {
         let settings = try program.sandbox.write(
             """
@@ -101,7 +105,7 @@ struct ForeignKeyTests {
     }
 
     @Test(
-        "are told by 'restore --check full', and with 'strict' refused unless damage is allowed"
+        "'restore --check full' reports broken foreign keys, and 'strict' refuses them"
     )
     func restore() throws {
         #expect(try run("backup").status == 0)

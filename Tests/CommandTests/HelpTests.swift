@@ -31,7 +31,7 @@ struct HelpTests {
         return commands(below: try #require(tool["command"] as? [String: Any]), [])
     }
 
-    @Test("shows usage and options before an example, for every command")
+    @Test("The help of every command shows usage and options before an example")
     func order() throws {
         #expect(try program.run("--version").text.hasPrefix("0."))
         let commands = try allCommands()
@@ -48,7 +48,7 @@ struct HelpTests {
         }
     }
 
-    @Test("shows the exit codes and the options of most commands on pages of their own")
+    @Test("The help shows the exit codes and the common options on separate pages")
     func topics() throws {
         for command in try allCommands() {
             let help = try program.run(command + ["--help"]).text
@@ -68,7 +68,7 @@ struct HelpTests {
     }
 
     @Test(
-        "fits two screens, and shows every option if all are asked for",
+        "The help fits two screens, and shows every option on request",
         arguments: ["backup", "restore"]
     )
     func length(command: String) throws {
@@ -82,7 +82,7 @@ struct HelpTests {
     }
 
     @Test(
-        "is not an answer to a command that is not there; the nearest one is named",
+        "An unknown command gets no help, but the name of the nearest command",
         arguments: [
             ("bakup", "'grocerydude' has no command 'bakup'", "did you mean 'grocerydude backup'?"),
             (
@@ -105,7 +105,7 @@ struct HelpTests {
         )
     }
 
-    @Test("shows the commands in groups")
+    @Test("The help shows the commands in groups")
     func groups() throws {
         let help = try program.run("--help").text
         var places: [String.Index] = []
@@ -117,7 +117,7 @@ struct HelpTests {
         #expect(!help.contains("\nSUBCOMMANDS:"))
     }
 
-    @Test("is the same in all ways to ask for it")
+    @Test("The help is the same for all ways to ask for it")
     func ways() throws {
         let help = try program.run("items", "add", "--help").output
         #expect(try program.run("items", "add", "-h").output == help)

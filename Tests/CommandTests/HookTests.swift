@@ -45,7 +45,7 @@ struct HookTests {
         sandbox.exists("diary") ? String(decoding: try sandbox.read("diary"), as: UTF8.self) : ""
     }
 
-    @Test("run around a backup, and say on standard error what they have to say")
+    @Test("Hooks run around a backup, and their output goes to standard error")
     func backup() throws {
         try configure(
             """
@@ -77,7 +77,7 @@ struct HookTests {
         )
     }
 
-    @Test("skip a backup with exit code 75, or fail it, before anything is done")
+    @Test("A hook skips a backup with exit code 75, or makes it fail, before it begins")
     func before() throws {
         try configure("hooks: {backup: {before: exit 75}}")
         let skipped = try run("backup", "--profile", "app")
@@ -96,7 +96,7 @@ struct HookTests {
         #expect(try run("log", "--profile", "app").text.contains("skipped"))
     }
 
-    @Test("roll a restore back where the application is not well with it")
+    @Test("A hook rolls a restore back if the application does not accept it")
     func restore() throws {
         try configure(
             """
@@ -118,7 +118,7 @@ struct HookTests {
         #expect(try run("status", "--profile", "app").text.contains("Stores_FailedRestore"))
     }
 
-    @Test("are done with a restore whose application does not start, with exit code 3")
+    @Test("A restore is complete with exit code 3 if its start hook fails")
     func doesNotStart() throws {
         try configure("hooks: {restore: {start: exit 4}}")
         #expect(try run("backup", "--profile", "app").status == 0)
@@ -130,7 +130,7 @@ struct HookTests {
     }
 
     @Test(
-        "are ended when the user stops the program, and killed when it is ended at once",
+        "Hooks end when the user stops the program, and are killed at the second signal",
         arguments: [1, 2]
     )
     func signals(count: Int) throws {
@@ -174,7 +174,7 @@ struct HookTests {
         return text.split(separator: ")").last?.hasPrefix(" Z") == true
     }
 
-    @Test("tell a monitor, and do without one that is not there")
+    @Test("Hooks notify a monitor, and a missing monitor does no harm")
     func pings() throws {
         let program = """
             import http.server
@@ -202,7 +202,7 @@ struct HookTests {
         #expect(outcome.errors.contains("warning: cannot ping the monitor '127.0.0.1:\(port)'"))
     }
 
-    @Test("are the profile's own: other stores have none, and another folder tells no monitor")
+    @Test("A run on other stores has no hooks, and a run on another folder notifies no monitor")
     func otherPlaces() throws {
         try configure(
             """
@@ -259,7 +259,7 @@ struct HookTests {
         #expect(sandbox.exists("other.prom"))
     }
 
-    @Test("leave a check in the list, with its depth")
+    @Test("A check runs its hook, and the list shows its depth")
     func checks() throws {
         try configure(#"hooks: {check: {finally: 'echo checked "$GROCERYDUDE_BACKUP"'}}"#)
         #expect(try run("backup", "--profile", "app").status == 0)

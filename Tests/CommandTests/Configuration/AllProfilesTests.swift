@@ -25,7 +25,7 @@ struct AllProfilesTests {
         try Directory.open(program.sandbox.path(folder)).names().count
     }
 
-    @Test("goes on after one that fails, tells of each, and exits with the worst code")
+    @Test("A backup of all profiles continues after a failure, and exits with the worst code")
     func failure() throws {
         let quiet = try program.run("backup", "--all-profiles", "--quiet")
         #expect(quiet.status == 1 && quiet.output.isEmpty)
@@ -39,7 +39,7 @@ struct AllProfilesTests {
         #expect(try count("A/Remote") == 2 && count("B/Remote") == 2)
     }
 
-    @Test("answers with one object a profile in JSON, the failed one's among them")
+    @Test("A backup of all profiles writes one JSON object for each profile, even a failed one")
     func json() throws {
         let outcome = try program.run("backup", "--all-profiles", "--json")
         #expect(outcome.status == 1)
@@ -51,7 +51,7 @@ struct AllProfilesTests {
         #expect(objects[1]["code"] as? Int == 1)
     }
 
-    @Test("has each profile's own settings, and one flag for all")
+    @Test("A backup of all profiles uses each profile's settings, and applies one flag to all")
     func settings() throws {
         try program.configure(
             """
@@ -70,7 +70,7 @@ struct AllProfilesTests {
         #expect(own[0] > 2 * own[1] && same[1] > 2 * own[1])
     }
 
-    @Test("is refused where all would have the same stores or remote folder, or there are none")
+    @Test("A backup of all profiles is refused if profiles share stores or a folder, or none exist")
     func refused() throws {
         func errors(
             _ arguments: [String] = [],

@@ -39,13 +39,15 @@ struct ConfigurationTests {
         )
     }
 
-    @Test("may begin with a byte order mark")
+    @Test("The configuration may begin with a byte order mark")
     func byteOrderMark() throws {
         try program.configure("\u{FEFF}compression: best\n")
         #expect(try settings()["compression"]?.value == "best")
     }
 
-    @Test("gives way to the environment and that to flags; a profile's own settings win over all's")
+    @Test(
+        "Flags override the environment, which overrides the profile and the general settings"
+    )
     func precedence() throws {
         try program.configure(
             """
@@ -81,7 +83,7 @@ struct ConfigurationTests {
         #expect(others["remote"]?.origin == "\(file):8")
     }
 
-    @Test("shows what is in force as people read it")
+    @Test("The configuration shows the effective settings in a readable form")
     func shows() throws {
         try program.configure(
             "profiles: {photos: {stores: /photos, hooks: {backup: {before: [a, b]}}}}\n"
@@ -96,7 +98,9 @@ struct ConfigurationTests {
         #expect(lines[index + 1].hasSuffix(" b"))
     }
 
-    @Test("begins relative paths at its own directory, and knows the home directory")
+    @Test(
+        "The configuration resolves paths at its own directory, and knows the home directory"
+    )
     func paths() throws {
         try sandbox.write(
             "stores: data/Stores\nremote: ~/Backups\nmetrics_file: ./x.prom\n",
@@ -112,13 +116,13 @@ struct ConfigurationTests {
         #expect(linked["stores"]?.value == sandbox.path("data/Stores").string)
     }
 
-    @Test("takes an alias for what it stands for")
+    @Test("The configuration resolves an alias to its value")
     func aliases() throws {
         try program.configure("stores: &here /a\nremote: *here\n")
         #expect(try settings()["remote"]?.value == "/a")
     }
 
-    @Test("chooses the profile that is named, the one called default, or the only one")
+    @Test("The configuration selects the named profile, the one called default, or the only one")
     func choosing() throws {
         func stores(_ arguments: String..., environment: [String: String] = [:]) throws -> String {
             let outcome = try program.run(
@@ -210,7 +214,10 @@ struct ConfigurationTests {
         ("profiles: {../x: {}}\n", 1, "the profile's name '../x' cannot be used"),
     ]
 
-    @Test("tells where it is wrong and what was meant", arguments: wrong.indices)
+    @Test(
+        "The configuration reports the place of an error and suggests a correction",
+        arguments: wrong.indices
+    )
     func faults(index: Int) throws {
         let (yaml, line, words) = Self.wrong[index]
         try program.configure(yaml)
@@ -222,7 +229,7 @@ struct ConfigurationTests {
         #expect(outcome.errors.contains(words), "\(outcome.errors)")
     }
 
-    @Test("tells one fault and how to see the others; validate tells all, in their order")
+    @Test("A command reports one fault and how to see the others; validate lists all in order")
     func severalFaults() throws {
         try program.configure("stores: 1\nprofiles: {a: {prune: 5}}\nlock_wait: x\n")
         let list = try program.run("list")
@@ -240,7 +247,7 @@ struct ConfigurationTests {
         #expect(json.errors.split(separator: "\n").allSatisfy { $0.hasPrefix(#"{"code":64,"#) })
     }
 
-    @Test("has to be a file that can be read, with text in it")
+    @Test("The configuration must be a readable file of text")
     func unreadable() throws {
         try sandbox.write("", to: "empty.yaml")
         try sandbox.write("# nothing yet\n", to: "comment.yaml")
@@ -267,7 +274,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "is not passed over where it may not be read",
+        "The configuration is not ignored if it may not be read",
         .enabled(if: Tool.isInstalled("strace"), "strace is not installed")
     )
     func forbidden() throws {
@@ -286,7 +293,7 @@ struct ConfigurationTests {
         #expect(outcome.errors.contains("hint: run as the owner"))
     }
 
-    @Test("cannot be blown up with aliases, be they values or keys")
+    @Test("The configuration cannot grow without limit by aliases in values or keys")
     func bombs() throws {
         let letters = Array("abcdefghi")
         for form in ["%: &% [=]\n", "? &% [=]\n: 1\n"] {
@@ -309,14 +316,14 @@ struct ConfigurationTests {
         #expect(try program.run("config", "validate").status == 0)
     }
 
-    @Test("refuses what the environment says wrongly, and names the variable")
+    @Test("The configuration refuses a wrong environment variable and names it")
     func environment() throws {
         let outcome = try program.run("list", environment: ["GROCERYDUDE_LOCK_WAIT": "soon"])
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("GROCERYDUDE_LOCK_WAIT must be a length of time"))
     }
 
-    @Test("has an example that is valid and shows every setting")
+    @Test("The configuration's example is valid and shows every setting")
     func example() throws {
         let example = try program.run("config", "example")
         #expect(example.status == 0)
@@ -337,7 +344,7 @@ struct ConfigurationTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test("has every setting in its documentation")
+    @Test("The documentation describes every setting of the configuration")
     func documentation() throws {
         let path = Fixtures.repository.appending("Documentation/Configuration.md")
         let text = try String(contentsOfFile: path.string, encoding: .utf8)
@@ -353,7 +360,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("gives operations the policy and the hooks that it says")
+    @Test("The configuration passes its policy and hooks to the operations")
     func values() throws {
         let yaml = """
             retention: {keep_daily: 7, keep_within: 2y5m, keep_within_weekly: 3m, keep_tags: ['a, b', c]}

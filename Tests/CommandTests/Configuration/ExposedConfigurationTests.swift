@@ -38,7 +38,9 @@ struct ExposedConfigurationTests {
         #expect(hint.isEmpty || outcome.errors.contains(hint), "\(outcome.errors)")
     }
 
-    @Test("is refused with the place and what to do, by each command that reads it")
+    @Test(
+        "Each command that reads an exposed configuration refuses it and says what to do"
+    )
     func everybody() throws {
         try program.configure("stores: ~/Stores\nremote: ~/Remote\n")
         let path = sandbox.path(Program.configuration)
@@ -59,7 +61,10 @@ struct ExposedConfigurationTests {
         try expectRefusal("everybody may change '\(sandbox.path(".config"))'")
     }
 
-    @Test("is refused by root if it is another user's or a group's", .enabled(if: geteuid() == 0))
+    @Test(
+        "Root refuses a configuration that another user or a group may change",
+        .enabled(if: geteuid() == 0)
+    )
     func root() throws {
         try program.configure("stores: ~/Stores\nremote: ~/Remote\n")
         let path = sandbox.path(Program.configuration)
@@ -76,7 +81,10 @@ struct ExposedConfigurationTests {
         )
     }
 
-    @Test("is refused for what its commands run and its files say", .enabled(if: geteuid() == 0))
+    @Test(
+        "A configuration is refused if others may change its commands or its files",
+        .enabled(if: geteuid() == 0)
+    )
     func named() throws {
         try sandbox.write("#!/bin/sh\necho secret\n", to: "script")
         try mode(0o755, "script")
@@ -112,7 +120,7 @@ struct ExposedConfigurationTests {
         try expectRefusal("rclone's configuration", ["list", "--remote", "rclone:nas:x"])
     }
 
-    @Test("has a password in a file that others may read, which is a warning")
+    @Test("A password in a file that others may read gives a warning")
     func readable() throws {
         let path = try sandbox.write("secret\n", to: "password")
         try program.configure(

@@ -4,7 +4,7 @@ import Testing
 /// 'check', as a person reads it.
 @Suite("Checked backups")
 struct CheckCommandTests {
-    @Test("stand in columns, whatever the lengths of their names")
+    @Test("Checked backups are listed in aligned columns, whatever the lengths of their names")
     func columns() throws {
         let program = try Program()
         try program.make(stores: "Stores", remote: "Remote")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Columns")
 struct ColumnsTests {
-    @Test("begin below each other, and numbers end so")
+    @Test("Columns align text on the left and numbers on the right")
     func alignment() {
         let rows = [["a", "1", "x", "long last cell"], ["longer", "1000", "y"], ["", "10"]]
         #expect(
@@ -16,7 +16,7 @@ struct ColumnsTests {
         #expect(Columns(rows: [[""], []]).lines == ["", ""])
     }
 
-    @Test("stand below each other with characters of any width")
+    @Test("Columns stay aligned with characters of any width")
     func wideCharacters() {
         // "e" with an accent of its own is one character in one column of the terminal.
         let rows = [

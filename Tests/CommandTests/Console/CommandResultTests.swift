@@ -13,7 +13,7 @@ import Testing
 struct CommandResultTests {
     private let problem = Problem(kind: .unreadable, path: "a.sqlite", reason: "no")
 
-    @Test("is done, or in part with problems, of which the first is its message")
+    @Test("A result is complete, or partial with problems, and the first problem is its message")
     func problems() {
         #expect(CommandResult(problems: []).status == .done)
         #expect(CommandResult(problems: []).message == nil)
@@ -22,7 +22,7 @@ struct CommandResultTests {
         #expect(partial.message == "2 problems: 'a.sqlite': no")
     }
 
-    @Test("keeps what was done before an error, and has the error's code and message")
+    @Test("A result keeps what was done before an error, and has the error's code and message")
     func failure() {
         let output = OutputOptions.said(in: ["grocerydude", "--quiet"])
         let invocation = Invocation(Profile(), output, Console(output))
@@ -34,13 +34,13 @@ struct CommandResultTests {
         #expect(invocation.failure(HookError.skipped(command: "exit 75")).status == .skipped)
     }
 
-    @Test("after a no from a person is a failure that nobody is told of")
+    @Test("A result after a person's refusal is a failure without a message")
     func declined() {
         #expect(CommandResult.declined.isDeclined && CommandResult.declined.status == .failed)
         #expect(!CommandResult(.failed).isDeclined)
     }
 
-    @Test("has the worst of two codes")
+    @Test("A result of two codes has the worse one")
     func worst() {
         func worse(_ first: Int32, _ second: Int32) -> Int32 {
             ExitStatus.worse(ExitStatus(rawValue: first), ExitStatus(rawValue: second)).rawValue
@@ -54,7 +54,7 @@ struct CommandResultTests {
     }
 
     @Test(
-        "has the code of the error that ended it",
+        "A result has the code of the error that ended the command",
         arguments: [
             (BackupFolderError.noBackups("x"), 10), (HookError.skipped(command: "x"), 75),
             (HookError.commandFailed(event: "before", command: "x", .signalled(9)), 1),

@@ -16,7 +16,7 @@ import Testing
 @Suite("Hints")
 struct HintTests {
     @Test(
-        "name the command or the option that helps",
+        "A hint names the command or the option that helps",
         arguments: [
             (OperationError.noStores("/s"), "--stores DIR"),
             (OperationError.noStores(Profile().stores), "grocerydude init'"),
@@ -95,7 +95,7 @@ struct HintTests {
         #expect(Hint.after(error)?.contains(advice) == true, "\(Hint.after(error) ?? "none")")
     }
 
-    @Test("of an error that says where another left things are the other's")
+    @Test("A hint for an error with a cause is the hint for the cause")
     func causes() {
         let locked = FileError.locked("a", holder: nil)
         let advice = Hint.after(locked)
@@ -108,7 +108,7 @@ struct HintTests {
         #expect(Hint.after(RestoreError.restoreFailed(exists))?.contains("another backup") == true)
     }
 
-    @Test("in words are those of the error itself")
+    @Test("A hint in words is the hint of the error itself")
     func words() {
         let full = FileError.failed(.write, "/disk/a", .noSpace)
         #expect(Hint.after(full) == full.hint)
@@ -116,7 +116,7 @@ struct HintTests {
         #expect(Hint.after(CancellationError()) == nil)
     }
 
-    @Test("on a backup with much less than before name the option that accepts it")
+    @Test("A hint about a much smaller backup names the option that accepts it")
     func anomaly() {
         let anomaly = Problem(kind: .anomaly, path: ".", reason: "much less than before")
         #expect(anomaly.hint?.contains("--accept-changes") == true)
@@ -131,7 +131,7 @@ struct HintTests {
     ]
 
     @Test(
-        "have each name as one word of a command, also if the quotes around it are copied",
+        "A hint quotes each name as one word of a command, even if the quotes around it are copied",
         .enabled(if: Tool.isInstalled("bash"), "bash is not installed"),
         arguments: names
     )
@@ -171,7 +171,7 @@ struct HintTests {
     }
 
     @Test(
-        "have a path of any bytes as one word",
+        "A hint quotes a path of any bytes as one word",
         .enabled(if: Tool.isInstalled("bash"), "bash is not installed")
     )
     func bytes() throws {

@@ -12,7 +12,7 @@ struct ProgressTests {
         return progress
     }
 
-    @Test("is a line with percent, rate and time left")
+    @Test("Progress is a line with percentage, rate and remaining time")
     func bar() {
         let later = Self.start + .seconds(10)
         let line = ProgressBar.line(progress(25_000_000, of: 100_000_000), at: later)
@@ -25,7 +25,7 @@ struct ProgressTests {
         #expect(ProgressBar.line(progress(300, of: 100), at: later).contains("100 %"))
     }
 
-    @Test("is a line a second for programs, the first after a second")
+    @Test("Progress for programs is one line per second, and the first comes after a second")
     func lines() throws {
         var lines = StatusLines(since: Self.start)
         func advance(_ bytes: Int64, at now: ContinuousClock.Instant) -> StatusLines.Line? {

@@ -127,7 +127,7 @@ struct CorporaDatabaseTests {
 
     // MARK: - What we do
 
-    @Test("are saved, checked and restored as SQLite's findings ask, every one of them")
+    @Test("Every database is saved, checked and restored as SQLite's findings require")
     func everyDatabase() throws {
         let databases = try Corpora.databases(in: ["coredata", "sqlite-apps", "sqlite-corrupt"])
         #expect(databases.count > 130)

@@ -73,7 +73,7 @@ struct CorporaTests {
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test("has what a log holds: 5,000 rows of which none is in the database file")
+    @Test("A backup includes 5,000 rows that are only in the log and not in the database file")
     func surfJournal() throws {
         guard Tool.isInstalled("sqlite3") else { return print("skipped: sqlite3 is not installed") }
         let database = try #require(
@@ -88,7 +88,7 @@ struct CorporaTests {
         #expect(try rows(in: restored, "SELECT count(*) FROM ZJOURNALENTRY") == "5000")
     }
 
-    @Test("of Core Data stores whose external data is not there says which files are missing")
+    @Test("A backup of Core Data stores without their external data names the missing files")
     func missingExternalData() throws {
         let databases = try Corpora.files(in: "coredata") {
             $0.hasSuffix("db") || $0.hasSuffix("wiredatabase") || $0.hasSuffix("sqlite")

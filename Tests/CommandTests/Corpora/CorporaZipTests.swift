@@ -45,7 +45,7 @@ struct CorporaZipTests {
     }
 
     @Test(
-        "are restored as Python reads them or refused, as the table says, and nothing else happens"
+        "Each zip is restored as Python reads it or refused, as the table says"
     )
     func everyZip() throws {
         let zips = try Corpora.files(in: "zip") { $0.hasSuffix(".zip") }

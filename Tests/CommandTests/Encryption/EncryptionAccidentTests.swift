@@ -17,7 +17,7 @@ struct EncryptionAccidentTests {
         return try #require(outcome.json as? [[String: Any]])
     }
 
-    @Test("A plain backup would be found by the search for what is in plain")
+    @Test("The search for plaintext finds a plain backup")
     func search() throws {
         _ = try program.run("backup")
         let leaks = try home.leaks()
@@ -25,7 +25,7 @@ struct EncryptionAccidentTests {
         #expect(leaks.contains { $0.hasSuffix(": Grocery-Dude.sqlite") }, "\(leaks)")
     }
 
-    @Test("Nothing is in plain after a backup, a restore and a new key, nor in the trash")
+    @Test("A backup, a restore and a new key leave no plaintext, even in the trash")
     func plaintext() throws {
         #expect(try home.encrypt().status == 0)
         #expect(try home.leaks() == [])
@@ -42,7 +42,7 @@ struct EncryptionAccidentTests {
         #expect(try home.leaks() == [])
     }
 
-    @Test("What is damaged is not encrypted anew, and stays; the others are")
+    @Test("A rotation leaves a damaged backup as it is, and encrypts the others again")
     func rotatingDamage() throws {
         _ = try home.encrypt()
         let path = try home.archive()
@@ -65,7 +65,7 @@ struct EncryptionAccidentTests {
         #expect(try File.contents(of: path, limit: 1 << 30) == bytes)
     }
 
-    @Test("A rotation for which there is no key says so with its exit code")
+    @Test("A rotation without a key exits with its own code")
     func rotatingWithoutKey() throws {
         _ = try home.encrypt()
         let rotated = try program.run("key", "rotate", "--recipient", home.recipient)
@@ -73,7 +73,7 @@ struct EncryptionAccidentTests {
         #expect(rotated.errors.contains("there is no key"), "\(rotated.errors)")
     }
 
-    @Test("What takes an increment's place is for those who could read that, or is not made")
+    @Test("A backup that replaces an increment is for the same recipients, or is not made")
     func consolidatingForOthers() throws {
         try program.sandbox.write(Pseudorandom.large, to: "Stores/large")
         let other = try program.run("key", "generate", "--output", "other.txt")
@@ -94,7 +94,7 @@ struct EncryptionAccidentTests {
         }
     }
 
-    @Test("A rotation that stopped before the names were exchanged is gone on with")
+    @Test("A rotation that stopped before the exchange of names is continued")
     func rotatingOn() throws {
         _ = try home.encrypt()
         let made = try program.run("key", "generate", "--output", "new.txt")
@@ -112,7 +112,7 @@ struct EncryptionAccidentTests {
         #expect(try list().count == 1)
     }
 
-    @Test("An old backup under a new name tells its own time to who has the key")
+    @Test("An old backup under a new name shows its own time to the holder of the key")
     func rolledBack() throws {
         _ = try home.encrypt()
         let old = try home.archive()
@@ -128,7 +128,7 @@ struct EncryptionAccidentTests {
     }
 
     @Test(
-        "What is no archive inside is damage",
+        "An encrypted file without an archive inside is damaged",
         .enabled(if: Tool.isInstalled("age"), "age is not installed")
     )
     func otherContent() throws {
@@ -144,7 +144,7 @@ struct EncryptionAccidentTests {
     }
 
     @Test(
-        "An archive that is written as text is read as well, and damage in it is told",
+        "An archive in text form is read too, and damage in it is reported",
         .enabled(if: Tool.isInstalled("age"), "age is not installed")
     )
     func armored() throws {
@@ -190,7 +190,7 @@ struct EncryptionAccidentTests {
         )
     }
 
-    @Test("A password that costs more than others is not tried where nobody can be asked")
+    @Test("A password of unusual cost is not tried if no one can be asked")
     func muchWork() throws {
         try plantMuchWork()
         let outcome = try program.run(
@@ -206,7 +206,7 @@ struct EncryptionAccidentTests {
     }
 
     @Test(
-        "A password that costs more than others is tried if somebody agrees",
+        "A password of unusual cost is tried if a person agrees",
         .enabled(if: Terminal.isThere, "python3 is not installed")
     )
     func muchWorkDeclined() throws {

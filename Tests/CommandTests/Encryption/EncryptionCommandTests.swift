@@ -23,7 +23,7 @@ struct EncryptionCommandTests {
 
     private func leaks() throws -> [String] { try home.leaks() }
 
-    @Test("The password is in no other program's environment")
+    @Test("The password is in the environment of no other program")
     func withheld() throws {
         try program.configure(
             """
@@ -62,7 +62,7 @@ struct EncryptionCommandTests {
         #expect(try leaks() == [])
     }
 
-    @Test("What was lost comes back")
+    @Test("An encrypted backup restores lost data")
     func restore() throws {
         _ = try encrypt()
         _ = try program.run("items", "remove", EncryptedHome.plaintext)
@@ -77,7 +77,7 @@ struct EncryptionCommandTests {
         #expect(try leaks() == [])
     }
 
-    @Test("Another machine lists what it cannot read, as what it is")
+    @Test("Another machine lists a backup that it cannot read as encrypted")
     func withoutKey() throws {
         _ = try encrypt()
         try LocalFileSystem().remove(program.sandbox.path(".cache"))
@@ -95,7 +95,7 @@ struct EncryptionCommandTests {
     }
 
     @Test(
-        "age opens it, and unzip that",
+        "age decrypts an encrypted backup, and unzip opens the result",
         .enabled(if: Tool.isInstalled("age") && Tool.isInstalled("unzip"), "age is not installed")
     )
     func tools() throws {
@@ -106,7 +106,7 @@ struct EncryptionCommandTests {
     }
 
     @Test(
-        "rage opens it, and what rage encrypts is opened",
+        "rage decrypts an encrypted backup, and the program opens what rage encrypts",
         .enabled(if: Tool.isInstalled("rage"), "rage is not installed")
     )
     func rage() throws {
@@ -120,7 +120,7 @@ struct EncryptionCommandTests {
         #expect(checked.status == 0, "\(checked.errors)")
     }
 
-    @Test("A password encrypts, and opens again; a wrong one does not")
+    @Test("A password encrypts a backup and opens it again, and a wrong one does not")
     func password() throws {
         let right = ["GROCERYDUDE_PASSWORD": "milk and honey"]
         let made = try program.run("backup", "--recipient", "password", environment: right)
@@ -157,7 +157,7 @@ struct EncryptionCommandTests {
     }
 
     @Test(
-        "A password is asked for on a terminal, twice when it is new",
+        "A terminal asks for a password, and twice if it is new",
         .enabled(if: Terminal.isThere, "python3 is not installed")
     )
     func prompt() throws {
@@ -174,7 +174,7 @@ struct EncryptionCommandTests {
         #expect(stopped.status == 130, "\(stopped.text)")
     }
 
-    @Test("The key that a new one's advice shows is the key")
+    @Test("The advice for a new key shows the key itself")
     func advice() throws {
         let made = try program.run("key", "generate", "--output", "advised.txt")
         let key = String(made.text.dropLast())
@@ -182,7 +182,7 @@ struct EncryptionCommandTests {
         #expect(made.errors.contains("key print --identity '"), "\(made.errors)")
     }
 
-    @Test("A flipped bit is damage, in every part of the file, and so is a file that was cut off")
+    @Test("A flipped bit in any part of the file is damage, and so is a truncated file")
     func damage() throws {
         _ = try encrypt()
         let path = try archive()
@@ -235,7 +235,7 @@ struct EncryptionCommandTests {
         #expect(try program.run("check", "--identity", "pq.txt").status == 0)
     }
 
-    @Test("A key that others can read is told, and nothing is written over a key")
+    @Test("A key that others can read is reported, and a key file is never overwritten")
     func keyFiles() throws {
         #expect(try FileInfo(of: FilePath(key)).mode == 0o600)
         #expect(try program.run("key", "generate", "--output", key).status == 1)
@@ -249,7 +249,7 @@ struct EncryptionCommandTests {
         #expect(paper.text.contains("AGE-SE CRET-K EY-1"))
     }
 
-    @Test("The usual file of keys is found, and 'key check' tells which backups it opens")
+    @Test("The default key file is found, and 'key check' lists the backups that it opens")
     func keyCheck() throws {
         let usual = try program.run("key", "generate")
         #expect(usual.status == 0, "\(usual.errors)")
@@ -264,7 +264,7 @@ struct EncryptionCommandTests {
         #expect(rows.count { $0["encrypted"] as? Bool == true } == 2)
     }
 
-    @Test("A folder is encrypted anew, and the old key opens nothing in it any more")
+    @Test("A rotation encrypts a folder for a new key, and the old key opens nothing in it")
     func rotate() throws {
         _ = try encrypt()
         _ = try program.run("pin", "latest")
@@ -358,7 +358,7 @@ struct EncryptionCommandTests {
         #expect(again.status == 0, "\(again.errors)")
     }
 
-    @Test("A backup that this machine cannot read prunes by what it wrote, and says so")
+    @Test("A prune treats a backup that this machine cannot read by what it wrote, and reports it")
     func pruning() throws {
         _ = try encrypt()
         _ = try program.run("items", "add", "Dates")

@@ -15,7 +15,7 @@ struct EncryptionMovingTests {
     private var key: String { home.key }
     private var recipient: String { home.recipient }
 
-    @Test("A copy is encrypted for others, once")
+    @Test("A copy is encrypted for its other recipients only once")
     func copy() throws {
         _ = try program.run("backup")
         try program.sandbox.directory("Other")
@@ -55,7 +55,7 @@ struct EncryptionMovingTests {
         #expect(plain.status == 0, "\(plain.errors)")
     }
 
-    @Test("A fetched and imported archive stays encrypted; a plain one becomes so")
+    @Test("An import keeps an encrypted archive encrypted, and encrypts a plain one")
     func importing() throws {
         _ = try home.encrypt()
         let fetched = try program.run("fetch", "latest", "--identity", key)

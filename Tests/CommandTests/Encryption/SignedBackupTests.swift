@@ -45,7 +45,7 @@ struct SignedBackupTests {
         try #require(try run("list", "--json").json as? [[String: Any]])
     }
 
-    @Test("are verified by ssh-keygen, as the page of the format says")
+    @Test("ssh-keygen verifies a signed backup, as the page of the format says")
     func byTheirPage() throws {
         #expect(try run("backup").status == 0)
         let name = try #require(try rows().first?["name"] as? String)
@@ -68,7 +68,7 @@ struct SignedBackupTests {
     }
 
     @Test(
-        "count for nothing if their signature does not hold, and are never the latest",
+        "A backup with an invalid signature does not count, and is never the latest",
         arguments: ["cut", "namespace", "other-manifest", "twice", "sha512", ""]
     )
     func distrusted(change: String) throws {
@@ -94,7 +94,7 @@ struct SignedBackupTests {
         #expect(named.status == 0 && named.errors.contains("nobody knows who made"))
     }
 
-    @Test("count for nothing if they are built on one that lost its signature")
+    @Test("A backup does not count if its base lost its signature")
     func unsignedBase() throws {
         let store = program.sandbox.path("Stores/a.sqlite")
         let rows = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 180)"
@@ -128,7 +128,7 @@ struct SignedBackupTests {
         #expect(newest["kind"] as? String == "full" && newest["own"] as? Bool == true)
     }
 
-    @Test("are named as plain in lists and questions if the trusted ones are encrypted")
+    @Test("Lists and questions name plain backups if the trusted ones are encrypted")
     func plainAmongEncrypted() throws {
         let password = ["GROCERYDUDE_PASSWORD": "milk and honey"]
         let made = try program.run(
@@ -143,7 +143,7 @@ struct SignedBackupTests {
         #expect(named.errors.contains("not encrypted, as the others are"), "\(named.errors)")
     }
 
-    @Test("of a machine whose line does not trust it now are told by the list of trusted ones")
+    @Test("The trust list shows the machines whose lines do not trust them now")
     func refusedLines() throws {
         #expect(try run("backup", "--quiet").status == 0)
         let key = try program.sandbox.read("other.pub")
@@ -166,7 +166,7 @@ struct SignedBackupTests {
     }
 
     @Test(
-        "are refused if the manifest names more or less than there is",
+        "A signed backup is refused if its manifest names more or less than it contains",
         arguments: ["unlisted", "more-listed"]
     )
     func otherEntries(change: String) throws {
@@ -176,7 +176,7 @@ struct SignedBackupTests {
         #expect(!program.sandbox.exists("Target"))
     }
 
-    @Test("that nobody known signed are the latest if there is no other and a person agrees")
+    @Test("A backup of an unknown signer is the latest if no other exists and a person agrees")
     func onlyForged() throws {
         try forge()
         // This machine knows nobody yet.
@@ -192,7 +192,7 @@ struct SignedBackupTests {
         #expect(refused.errors.contains("is the newest, but it is not signed by a known machine"))
     }
 
-    @Test("of another machine count once it is trusted, and no more once it is not")
+    @Test("Another machine's backup counts only while that machine is trusted")
     func trusting() throws {
         try forge("origin=0123456789abcdef0123456789abcdef")
         #expect(try run("trust", "add", "nobody", "--yes").status == 10)
@@ -211,7 +211,7 @@ struct SignedBackupTests {
         #expect(wrong.status != 0 && wrong.errors.contains("allowed_signers', line 1:"))
     }
 
-    @Test("are decided on by the signer that is named")
+    @Test("A restore accepts only backups of the named signer")
     func signer() throws {
         let other = "SHA256:" + String(repeating: "x", count: 43)
         #expect(try run("backup").status == 0)
@@ -233,7 +233,9 @@ struct SignedBackupTests {
         #expect(!program.sandbox.exists("Wrong"))
     }
 
-    @Test("stay trusted after the key was changed, here and on a machine that knows the old one")
+    @Test(
+        "A backup stays trusted after a change of the key, here and on a machine with the old key"
+    )
     func rotation() throws {
         #expect(try run("backup").status == 0)
         let old = try #require(
@@ -254,7 +256,7 @@ struct SignedBackupTests {
     }
 
     @Test(
-        "of an earlier system of this name are continued if a person agrees",
+        "A person can agree to continue the backups of an earlier system of the same name",
         .enabled(if: Terminal.isThere, "python3 is not installed"),
         arguments: ["y", "n", nil]
     )
@@ -281,7 +283,7 @@ struct SignedBackupTests {
     }
 
     @Test(
-        "of this machine are continued after its key was lost if a person trusts the old one",
+        "A person can trust a lost key's backups so that this machine continues them",
         .enabled(if: Terminal.isThere, "python3 is not installed")
     )
     func lostKey() throws {
@@ -296,7 +298,7 @@ struct SignedBackupTests {
     }
 
     @Test(
-        "of a machine that can only add are fetched from a server, and pruned by what it signed",
+        "A backup of an add-only machine is fetched from a server, and pruned by what it signed",
         .enabled(if: ServedDirectory.isAvailable, "rclone is not installed")
     )
     func fetched() throws {
@@ -330,7 +332,9 @@ struct SignedBackupTests {
         #expect(try removed() == 0)
     }
 
-    @Test("go on without a signature if no key can be kept, and make one before it is needed")
+    @Test(
+        "A machine that cannot keep a key makes unsigned backups, and a key can be made in advance"
+    )
     func withoutKey() throws {
         let key = try program.expect("key", "generate", "--signing")
         #expect(key.text.hasPrefix("ssh-ed25519 "))
@@ -346,7 +350,7 @@ struct SignedBackupTests {
         #expect(unsigned.errors.contains("the backup is not signed"), "\(unsigned.errors)")
     }
 
-    @Test("are not pruned while the trusted keys cannot be read, and every command says so")
+    @Test("No backup is pruned while the trusted keys cannot be read, and every command says so")
     func unreadableKeys() throws {
         for _ in 0..<2 { #expect(try run("backup").status == 0) }
         let key = program.sandbox.path(".local/state/grocerydude/signing_key")
@@ -368,7 +372,7 @@ struct SignedBackupTests {
         #expect(try rows().count == 3)
     }
 
-    @Test("need a signing key that nobody else can read")
+    @Test("A signed backup needs a signing key that no other user can read")
     func exposedKey() throws {
         try program.configure("signing_key: \(program.sandbox.path("other"))\n")
         #expect(try run("backup").status == 0)
@@ -381,7 +385,7 @@ struct SignedBackupTests {
         #expect(refused.status != 0 && refused.errors.contains("chmod 600"), "\(refused.errors)")
     }
 
-    @Test("bring back set-user-id bits in place if somebody trusted signed them, and else not")
+    @Test("A restore in place sets set-user-id bits only if a trusted machine signed the backup")
     func setUserID() throws {
         try program.sandbox.write("x", to: "Stores/tool")
         #expect(chmod(program.sandbox.path("Stores/tool").string, 0o4755) == 0)
@@ -394,7 +398,7 @@ struct SignedBackupTests {
         #expect(try FileInfo(of: program.sandbox.path("Stores/forged.txt")).mode & 0o7777 == 0o755)
     }
 
-    @Test("of a profile with recipients do not sync in plain without a word")
+    @Test("A sync of a profile with recipients needs --plain")
     func sync() throws {
         try program.configure("recipients: password\npassword_command: echo secret\n")
         let plain = try program.run(
@@ -410,7 +414,7 @@ struct SignedBackupTests {
     }
 
     @Test(
-        "are missed by the next restore, even if only 'backup' has seen the newest one",
+        "The next restore misses a removed backup, even if only 'backup' has seen it",
         arguments: ["removed", "replaced", "empty decoy", "other decoy"]
     )
     func fellBehind(how: String) throws {
@@ -432,7 +436,7 @@ struct SignedBackupTests {
     }
 
     @Test(
-        "that name no origin are nobody's, even if this machine signed them",
+        "A backup without an origin belongs to no machine, even if this machine signed it",
         arguments: ["", "origin="]
     )
     func withoutOrigin(change: String) throws {
@@ -447,7 +451,7 @@ struct SignedBackupTests {
         #expect(try rows().count == 2)
     }
 
-    @Test("are held to the named signer in a dry run as in the run itself")
+    @Test("A dry run requires the named signer as the run itself does")
     func drySigner() throws {
         #expect(try run("backup").status == 0)
         let other = "SHA256:" + String(repeating: "A", count: 43)
@@ -459,7 +463,7 @@ struct SignedBackupTests {
         #expect(wrong.status == 64 && wrong.errors.contains("takes a fingerprint"))
     }
 
-    @Test("of a key that is listed for something else count once it is trusted for backups")
+    @Test("A key that is listed for another purpose counts once it is trusted for backups")
     func otherNamespace() throws {
         let key = String(decoding: try program.sandbox.read("other.pub"), as: UTF8.self)
             .split(separator: " ").prefix(2).joined(separator: " ")

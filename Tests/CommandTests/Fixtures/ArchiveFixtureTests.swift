@@ -13,7 +13,7 @@ struct ArchiveFixtureTests {
     }
 
     @Test(
-        "archives of other programs restore with all bytes",
+        "The archives of other programs restore with all bytes",
         arguments: ["Info-ZIP", "7-Zip", "bsdtar", "zipfile deflated", "zipfile bzip2"]
     )
     func foreignArchive(name: String) throws {
@@ -36,7 +36,7 @@ struct ArchiveFixtureTests {
         #expect(try row(in: store, "SELECT count(*), sum(quantity) FROM item") == "3|6")
     }
 
-    @Test("the archives cover what the README says")
+    @Test("The archives cover what the README says")
     func archivesAreAllTested() throws {
         #expect(
             try Fixtures.names(in: "archives", ending: ".zip") == [
@@ -59,7 +59,7 @@ struct ArchiveFixtureTests {
         #expect(try FileInfo(of: scene.sandbox.path("Work/Stores")).mode == 0o750)
     }
 
-    @Test("format 1 restores byte for byte, with modes, times and the targets of links")
+    @Test("Format 1 restores byte for byte, with modes, times and the targets of links")
     func format1() throws {
         try restoreFormat1("format-1")
         let store = scene.sandbox.path("Work/Stores/groceries.sqlite")
@@ -67,13 +67,13 @@ struct ArchiveFixtureTests {
     }
 
     #if os(Linux)
-    @Test("format 1 restores names that are not text")
+    @Test("Format 1 restores names that are not text")
     func format1Names() throws {
         try restoreFormat1("format-1 names")
     }
     #endif
 
-    @Test("format 1 shows its stores and when it was made")
+    @Test("Format 1 shows its stores and its creation time")
     func format1Shown() throws {
         let archive = try Fixtures.read("archives/format-1 Stores.zip")
         try scene.sandbox.write(archive, to: "Remote/format-1 Stores.zip")

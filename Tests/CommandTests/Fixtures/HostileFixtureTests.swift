@@ -124,14 +124,14 @@ struct HostileFixtureTests {
         Hostile("lie-empty", 21, "first line"),
     ]
 
-    @Test("every hostile archive has its line in the table")
+    @Test("Every hostile archive has its line in the table")
     func hostileAreAllTested() throws {
         let names = Self.hostile.map { "\($0.name).zip" } + ["empty.zip"]
         #expect(try Fixtures.names(in: "hostile") == Set(names))
         #expect(names.count == Set(names).count)
     }
 
-    @Test("a hostile archive is refused, and nothing is written anywhere", arguments: hostile)
+    @Test("A hostile archive is refused, and nothing is written anywhere", arguments: hostile)
     func refuses(hostile: Hostile) throws {
         try Fixtures.copy("stores/core-data", into: scene.sandbox, as: "Work/Stores")
         try scene.sandbox.write("untouched", to: "Work/canary")
@@ -166,7 +166,7 @@ struct HostileFixtureTests {
         #expect(try FileInfo.ifPresent("/tmp/grocerydude-evil") == nil)
     }
 
-    @Test("hostile archives are listed like all others, and are no reason to stop")
+    @Test("A list includes hostile archives like all others, and continues")
     func listsHostile() throws {
         for name in try Fixtures.names(in: "hostile") {
             let backup = name.replacingOccurrences(of: ".zip", with: " Stores.zip")

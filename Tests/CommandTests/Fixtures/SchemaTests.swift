@@ -76,7 +76,7 @@ struct SchemaTests {
         )
     }
 
-    @Test("are as their schemas say, of every command")
+    @Test("The JSON answers of every command match their schemas")
     func everyCommand() throws {
         try configure()
         try run("init", "init")
@@ -179,7 +179,7 @@ struct SchemaTests {
         try run("schedule-remove", "schedule", "remove", "--dry-run", "--kind", "systemd-user")
     }
 
-    @Test("are as their schemas say, of increments")
+    @Test("The JSON answers about increments match their schemas")
     func increments() throws {
         try configure()
         try run("init", "init")
@@ -204,7 +204,7 @@ struct SchemaTests {
         try run("show", "show", "latest")
     }
 
-    @Test("of failures are lines on standard error, and nothing else")
+    @Test("A failure with JSON writes only lines on standard error")
     func failures() throws {
         try configure()
         try run("status", "status", "--max-age", "1h", status: 25)
@@ -215,7 +215,7 @@ struct SchemaTests {
         try run("prune", "prune", "--keep-last", "0", status: 64, lines: 0)
     }
 
-    @Test("with a fault in them are told from good ones")
+    @Test("The schemas reject JSON answers with a fault")
     func faults() throws {
         let schema = try JSONSchema(
             contentsOf: Self.schemas.appending(path: "delete.json").path

@@ -112,13 +112,13 @@ struct StoresFixtureTests {
         StoresFixture(name: "encrypted"),
     ]
 
-    @Test("every stores directory has its line in the table")
+    @Test("Every stores directory has its line in the table")
     func storesAreAllTested() throws {
         #expect(try Fixtures.names(in: "stores") == Set(Self.stores.map(\.name)))
     }
 
     @Test(
-        "a stores directory is saved without changing a byte of it, and comes back",
+        "A stores directory is saved without a change of any byte, and is restored",
         arguments: stores
     )
     func savesAndRestores(fixture: StoresFixture) throws {
@@ -148,7 +148,7 @@ struct StoresFixtureTests {
         #expect(try scene.names(in: "Temporary") == [])
     }
 
-    @Test("a backup that is tried out elsewhere says what its stores refer to and do not have")
+    @Test("A test restore of a backup lists the files that its stores refer to and lack")
     func rehearsal() throws {
         try Fixtures.copy("stores/core-data", into: scene.sandbox, as: "Work/Stores")
         #expect(try scene.run("backup").status == 3)

@@ -29,7 +29,7 @@ struct MemoryLimitTests {
     }
 
     @Test(
-        "a command does not begin, and says why",
+        "A command with too little memory does not begin, and says why",
         arguments: ["-v 160000", "-v 200000", "-v 245000", "-v 300000", "-d 60000", "-d 150000"]
     )
     func refuses(limit: String) throws {
@@ -44,7 +44,10 @@ struct MemoryLimitTests {
         #expect(try run("--version", limit).status == 0)
     }
 
-    @Test("that is enough, it does all", arguments: ["-v 4000000", "-d 2000000"])
+    @Test(
+        "A command with little but enough memory does all its work",
+        arguments: ["-v 4000000", "-d 2000000"]
+    )
     func goesOn(limit: String) throws {
         #expect(try run("backup", limit).status == 0)
         #expect(try run("check", limit).status == 0)

@@ -7,7 +7,7 @@ import Testing
 /// The built program if the system lets it have few files open (RLIMIT_NOFILE).
 @Suite("With few open files")
 struct OpenFilesTests {
-    @Test("a directory of many directories is backed up and restored")
+    @Test("A directory of many directories is backed up and restored with few open files")
     func manyDirectories() throws {
         let sandbox = try Sandbox()
         try sandbox.directory("Remote")
@@ -35,7 +35,7 @@ struct OpenFilesTests {
     }
 
     @Test(
-        "more stores than that are a partial backup, which names those left out",
+        "Too many stores for the limit of open files make a partial backup that names the rest",
         arguments: [128, 256, 600]
     )
     func manyStores(limit: Int) throws {

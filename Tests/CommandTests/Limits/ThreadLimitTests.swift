@@ -70,7 +70,10 @@ struct ThreadLimitTests {
         )
     }
 
-    @Test("a restore, a backup and a check go on with those they get", arguments: 4...8)
+    @Test(
+        "A restore, a backup and a check continue with the few threads that they get",
+        arguments: 4...8
+    )
     func goesOn(limit: Int) throws {
         let commands = [
             ["restore", "latest", "--yes"], ["backup"], ["check", "--all", "--restore"],
@@ -90,7 +93,7 @@ struct ThreadLimitTests {
         #expect(try run("items").text.contains("Apples"))
     }
 
-    @Test("with fewer than Swift's own work needs, nothing is begun", arguments: 1...3)
+    @Test("A command with fewer threads than Swift itself needs does not begin", arguments: 1...3)
     func refuses(limit: Int) throws {
         let before = try sandbox.contents(of: ".")
         let outcome = try run(["backup"], limit: limit)

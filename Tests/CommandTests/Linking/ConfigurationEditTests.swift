@@ -47,7 +47,7 @@ struct ConfigurationEditTests {
         ),
     ]
 
-    @Test("sets a key in its place, and leaves all else as it is")
+    @Test("An edit sets a key in its place, and leaves everything else as it is")
     func set() throws {
         for (before, profile, after) in Self.changes {
             var edit = ConfigurationEdit(before)
@@ -59,7 +59,7 @@ struct ConfigurationEditTests {
         }
     }
 
-    @Test("is refused if the text has a form in which something may be lost")
+    @Test("An edit is refused if the form of the text could lose something")
     func refused() {
         let refused: [(String, String?)] = [
             ("{remote: /old}\n", nil), ("profiles: {a: {remote: /old}}\n", "a"),
@@ -79,7 +79,7 @@ struct ConfigurationEditTests {
         }
     }
 
-    @Test("writes every text so that it is read as the same")
+    @Test("An edit writes every text so that it is read as the same text")
     func values() throws {
         for value in [
             "/a b/c", "rclone:dropbox:Apps/Grocery Dude", "true", "12", "1e3", "~", "~/x", "a: b",
@@ -100,7 +100,7 @@ struct ConfigurationEditTests {
         #expect(ConfigurationEdit.written("rclone:nas:a b") == "rclone:nas:a b")
     }
 
-    @Test("takes a key away, and leaves the comments")
+    @Test("An edit removes a key, and leaves the comments")
     func remove() throws {
         let removals: [(before: String, profile: String?, after: String)] = [
             ("# a\nremote: /old\nprune: true\n", nil, "# a\nprune: true\n"),
@@ -122,7 +122,7 @@ struct ConfigurationEditTests {
         }
     }
 
-    @Test("of the example keeps each of its lines")
+    @Test("An edit of the example keeps each of its lines")
     func example() throws {
         var edit = ConfigurationEdit(configurationExample)
         try edit.set("remote", to: "/new", in: "server")

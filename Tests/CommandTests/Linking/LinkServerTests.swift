@@ -45,7 +45,7 @@ struct LinkServerTests {
         try program.run(arguments, environment: environment)
     }
 
-    @Test("makes a folder there whose name has brackets and spaces, and its clock is compared")
+    @Test("A link to a server creates a folder with brackets and spaces, and compares the clocks")
     func good() throws {
         let linked = try run("link", "rclone:dav:My Backups/ü [1]")
         #expect(linked.status == 0, "\(linked.errors)")
@@ -58,7 +58,7 @@ struct LinkServerTests {
         #expect(steps[4]["what"] as? String == "it agrees with this machine's")
     }
 
-    @Test("with a wrong password is one clear error, and nothing is made or written")
+    @Test("A link with a wrong password gives one clear error, and creates and writes nothing")
     func password() throws {
         let outcome = try run("link", "rclone:bad:x")
         #expect(outcome.status == 12 && outcome.errors.contains("401"), "\(outcome.errors)")

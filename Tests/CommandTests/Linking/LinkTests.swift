@@ -18,7 +18,7 @@ struct LinkTests {
         get throws { String(decoding: try sandbox.read(Program.configuration), as: UTF8.self) }
     }
 
-    @Test("makes the folder and the configuration, and backups go there")
+    @Test("A link creates the folder and the configuration, and backups go there")
     func fresh() throws {
         #expect(try program.run("init", "--quiet").status == 0)
         let outcome = try program.run("link", "Cloud/Backups")
@@ -38,7 +38,7 @@ struct LinkTests {
         #expect(try configuration == "remote: \(place)\n")
     }
 
-    @Test("of another folder needs to be asked for, and leaves the backups in the first")
+    @Test("A link to another folder needs --replace and leaves the backups in the first")
     func replace() throws {
         #expect(try program.run("link", "One").status == 0)
         try sandbox.write("PK", to: "One/My Stores.zip")
@@ -52,7 +52,9 @@ struct LinkTests {
         #expect(try configuration == "remote: \(sandbox.path("Two").string)\n")
     }
 
-    @Test("of a profile changes that alone, keeps comments, mode and link, and may add one")
+    @Test(
+        "A link of a profile changes only its lines, keeps comments, and may add a profile"
+    )
     func profiles() throws {
         let text =
             "# all\nprofiles:\n  a:   # first\n    stores: ~/A\n    tags: [x]   # why\n# end\n"
@@ -83,7 +85,7 @@ struct LinkTests {
         )
     }
 
-    @Test("is refused with the lines to write if the configuration cannot be changed safely")
+    @Test("A link shows the lines to write if the configuration cannot be changed safely")
     func refused() throws {
         try program.configure("profiles: {a: {stores: ~/A}}\n")
         let outcome = try program.run("link", "A2")
@@ -93,7 +95,7 @@ struct LinkTests {
         #expect(!sandbox.exists("A2"))
     }
 
-    @Test("takes one folder for two profiles with different stores, each named")
+    @Test("A link accepts one folder for two profiles with different stores, each named")
     func shared() throws {
         let text =
             "profiles:\n  a:\n    stores: ~/A\n    remote: ~/R\n  b:\n    stores: ~/B\n    remote: ~/S\n"
@@ -104,7 +106,7 @@ struct LinkTests {
         #expect(none.status == 64 && none.errors.contains("--profile 'a'"))
     }
 
-    @Test("of a place where no folder can be writes nothing")
+    @Test("A link to a place where no folder can be writes nothing")
     func cannot() throws {
         try sandbox.write("a file", to: "file")
         let outcome = try program.run("link", "file/below")
@@ -115,7 +117,7 @@ struct LinkTests {
         #expect(meant.status == 64 && meant.errors.contains("'rclone:nas:backups'"))
     }
 
-    @Test("tells that the environment says something else")
+    @Test("A link warns if the environment sets another folder")
     func environment() throws {
         let outcome = try program.run(
             ["link", "R"],
@@ -128,7 +130,7 @@ struct LinkTests {
         #expect((answer["link"] as? [String: Any])?["linked"] as? Bool == false)
     }
 
-    @Test("writes nothing over what somebody else has written meanwhile")
+    @Test("A link does not overwrite what another writer changed meanwhile")
     func meanwhile() throws {
         try program.configure("prune: false\n")
         let path = sandbox.path(Program.configuration).string
@@ -142,7 +144,7 @@ struct LinkTests {
         #expect(try configuration == "remote: /new\nprune: false\n")
     }
 
-    @Test("is checked step by step, without a change")
+    @Test("'link --check' checks a link step by step without a change")
     func check() throws {
         try program.configure("remote: ~/R\n")
         let missing = try program.run("link", "--check", "--json")
@@ -165,7 +167,7 @@ struct LinkTests {
         #expect(try configuration == "remote: ~/R\n")
     }
 
-    @Test("is undone by unlinking, which leaves backups, data, comments and all other settings")
+    @Test("An unlink keeps backups, data, comments and all other settings")
     func unlink() throws {
         #expect(try program.run("init", "--quiet").status == 0)
         try program.configure(
@@ -212,7 +214,7 @@ struct LinkTests {
         #expect(try (program.run("list", "--json").json as? [Any])?.count == 1)
     }
 
-    @Test("is not undone for one profile of several that have one folder by one line")
+    @Test("An unlink of one profile is refused if one line gives several profiles the folder")
     func unlinkShared() throws {
         let common = "remote: ~/R\nprofiles:\n  a:\n    prune: false\n  b:\n    prune: false\n"
         try program.configure(common)
@@ -246,7 +248,9 @@ struct LinkRcloneTests {
         try program.run(arguments, environment: environment)
     }
 
-    @Test("makes the folder there; unlinked, this machine keeps nothing of it")
+    @Test(
+        "A link through rclone creates the folder, and an unlink leaves nothing of it here"
+    )
     func rclone() throws {
         try sandbox.directory("Cloud")
         try sandbox.write(
@@ -277,7 +281,7 @@ struct LinkRcloneTests {
         )
     }
 
-    @Test("leaves in the cache whatever is no remainder of a run")
+    @Test("An unlink leaves files in the cache that no run left there")
     func foreignStaging() throws {
         let place = "rclone::local:\(sandbox.path("Cloud").string)"
         #expect(try run("link", place).status == 0)
@@ -293,7 +297,7 @@ struct LinkRcloneTests {
         #expect(sandbox.exists(".cache/grocerydude/\(name)/waits.zip"))
     }
 
-    @Test("of a remote that is not configured says so, and changes nothing")
+    @Test("A link to a remote that is not configured reports it, and changes nothing")
     func unknown() throws {
         try sandbox.write("", to: "rclone.conf")
         let outcome = try run("link", "rclone:nope:x")
@@ -307,7 +311,7 @@ struct LinkRcloneTests {
         #expect(sandbox.exists("Backups"))
     }
 
-    @Test("of a well-known provider without rclone makes no directory of that name")
+    @Test("A link to a well-known provider without rclone creates no directory of that name")
     func noRclone() throws {
         let outcome = try program.run(["link", "dropbox"], environment: ["PATH": "/nowhere"])
         #expect(outcome.status == 1 && outcome.errors.contains("rclone is not installed"))
@@ -315,7 +319,7 @@ struct LinkRcloneTests {
     }
 
     @Test(
-        "of a provider has rclone ask for what it needs, once",
+        "A link to a provider lets rclone ask once for what it needs",
         .enabled(if: Terminal.isThere, "Python 3 is not installed")
     )
     func provider() throws {

@@ -63,7 +63,7 @@ struct NamespaceTests {
     }
 
     @Test(
-        "a stores directory that is a mount point is restored, and stays one",
+        "A stores directory that is a mount point is restored, and remains a mount point",
         arguments: ["mount -t tmpfs none Stores", "mount --bind Real Stores"]
     )
     func volume(mount: String) throws {
@@ -89,7 +89,7 @@ struct NamespaceTests {
     }
 
     @Test(
-        "what is mounted in a stores directory is backed up, and never removed",
+        "A mount in a stores directory is backed up, and never removed",
         arguments: ["", "mount --bind Real Stores"]
     )
     func mountInside(mount: String) throws {
@@ -113,7 +113,7 @@ struct NamespaceTests {
         #expect(try sandbox.read("Other/photo") == Array("precious".utf8))
     }
 
-    @Test("what is mounted in a stores directory is no part of a restore, and in nobody's way")
+    @Test("A mount in a stores directory is not restored, and does not hinder the restore")
     func mountBesidePart() throws {
         try sandbox.write("precious", to: "Other/photo")
         let output = try script(
@@ -138,7 +138,7 @@ struct NamespaceTests {
     }
 
     @Test(
-        "a file that is a mount point is refused before anything is touched, and so is one in a part"
+        "A file that is a mount point is refused before any change, also in a restore of a part"
     )
     func mountedFile() throws {
         try sandbox.write("theirs", to: "Other/real")
@@ -176,7 +176,7 @@ struct NamespaceTests {
         """
 
     @Test(
-        "a stores directory that a container has mounted, or a shell works in, stays the same one"
+        "A restore keeps the same stores directory if a container mounts it or a shell uses it"
     )
     func heldDirectory() throws {
         let output = try script(
@@ -211,7 +211,9 @@ struct NamespaceTests {
         #expect(output?.contains("it is mounted at '") == true)
     }
 
-    @Test("what others would keep in a stores directory is not replaced behind them")
+    @Test(
+        "A restore is refused if another process holds files that it would replace"
+    )
     func heldInside() throws {
         let output = try script(
             Self.elsewhere + """
@@ -242,7 +244,7 @@ struct NamespaceTests {
         #expect(output?.contains("or go on with '--force'") == true)
     }
 
-    @Test("a remote folder that is mounted from the stores directory is refused")
+    @Test("A remote folder that is mounted from the stores directory is refused")
     func remoteMountedFromStores() throws {
         let output = try script(
             """
@@ -258,7 +260,7 @@ struct NamespaceTests {
         #expect(output?.contains("is inside the stores directory") == true)
     }
 
-    @Test("a stores directory that is read-only is backed up without a word, and not restored")
+    @Test("A read-only stores directory is backed up without a message, and not restored")
     func readOnlyStores() throws {
         // A log that a killed application left has to be read without its index being made.
         try sandbox.directory("Real")
@@ -282,7 +284,7 @@ struct NamespaceTests {
         #expect(try sandbox.contents(of: "Real") == before)
     }
 
-    @Test("a remote folder that is read-only is named, and restored from")
+    @Test("A read-only remote folder is named, and restored from")
     func readOnlyRemote() throws {
         let output = try script(
             """
@@ -302,7 +304,7 @@ struct NamespaceTests {
     }
 
     @Test(
-        "stores and remote folder on other file systems, behind links, are backed up and restored"
+        "Stores and remote folder on other file systems, behind links, are backed up and restored"
     )
     func otherFileSystems() throws {
         _ = try script(
@@ -323,7 +325,7 @@ struct NamespaceTests {
         )
     }
 
-    @Test("a directory of a container's image, which cannot be renamed, is restored")
+    @Test("A container image's directory that cannot be renamed is restored")
     func overlay() throws {
         let output = try script(
             """
@@ -346,7 +348,7 @@ struct NamespaceTests {
         print("overlay:", output?.contains("its contents are replaced") as Any)
     }
 
-    @Test("a remote folder without links and without exchange of names takes backups")
+    @Test("A remote folder that supports neither links nor exchanges of names accepts backups")
     func noExchange() throws {
         _ = try script(
             """

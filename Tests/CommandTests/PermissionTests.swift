@@ -78,7 +78,7 @@ struct PermissionTests {
         )
     }
 
-    @Test("what cannot be read is named, each of it, and the backup is partial")
+    @Test("A partial backup names each file that cannot be read")
     func unreadable() throws {
         try sandbox.write("x", to: "Parent/Stores/secret")
         try sandbox.write("x", to: "Parent/Stores/closed/file")
@@ -116,7 +116,7 @@ struct PermissionTests {
     }
 
     @Test(
-        "what a backup left out and may not be moved makes a restore refused before anything is done"
+        "A restore is refused before any change if it may not move what the backup left out"
     )
     func leftOutNotMovable() throws {
         #expect(try run("backup", "--exclude", "*.tmp").status == 0)
@@ -133,7 +133,7 @@ struct PermissionTests {
         #expect(sandbox.exists("Parent/Stores/closed/a.tmp"))
     }
 
-    @Test("a part that may not be moved is refused, and what else may not be is in nobody's way")
+    @Test("A part that may not be moved is refused, and other such files do not hinder a part")
     func partNotMovable() throws {
         for name in ["shelf/book", "closed/deep/file", "plain/1"] {
             try sandbox.write("old", to: "Parent/Stores/\(name)")
@@ -177,7 +177,7 @@ struct PermissionTests {
         #expect(try sandbox.read("Parent/Stores/plain/1") == Array("old".utf8))
     }
 
-    @Test("a stores directory in one that may not be changed is restored inside")
+    @Test("A stores directory in a read-only directory is restored inside")
     func parentNotWritable() throws {
         try mode(0o555, "Parent")
         #expect(try run("backup").status == 0)
@@ -190,7 +190,7 @@ struct PermissionTests {
         )
     }
 
-    @Test("what may not be changed is named, and stays")
+    @Test("A file that may not be changed is named, and stays")
     func notWritable() throws {
         #expect(try run("backup").status == 0)
         if OrdinaryUser.isRoot {
@@ -224,7 +224,10 @@ struct PermissionTests {
         #expect(try run("list").errors == "")
     }
 
-    @Test("archives are 0600 and directories 0700, whatever the umask", arguments: ["000", "0777"])
+    @Test(
+        "Archives have mode 0600 and directories 0700, whatever the umask",
+        arguments: ["000", "0777"]
+    )
     func umask(_ umask: String) throws {
         var surroundings = environment
         surroundings["GROCERYDUDE_STORES"] = ""
@@ -254,7 +257,7 @@ struct PermissionTests {
     }
 
     @Test(
-        "owners are put back by root, and are said once to be lost by others",
+        "Root restores owners, and other users get one message that owners are lost",
         .enabled(if: OrdinaryUser.isRoot, "only root may give files away")
     )
     func owners() throws {
@@ -294,7 +297,7 @@ struct PermissionTests {
         #expect(try owners("Home/look").allSatisfy { $0.hasSuffix(" 65534 65534") })
     }
 
-    @Test("a store that an application has open is named with its process, unless it is forced")
+    @Test("A store that an application has open is refused with its process, unless it is forced")
     func inUse() throws {
         #expect(try run("backup").status == 0)
         let path = sandbox.path("Parent/Stores/Grocery-Dude.sqlite").string
@@ -330,7 +333,7 @@ struct PermissionTests {
     )
 )
 struct StrangersLocksCommandTests {
-    @Test("the program does its work, and says who has them")
+    @Test("The program works beside another user's locks, and names the user")
     func backup() throws {
         let program = try Program()
         try program.make(stores: "App/Stores", remote: "Remote")

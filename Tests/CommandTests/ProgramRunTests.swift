@@ -31,7 +31,7 @@ struct ProgramRunTests {
         try JSONSerialization.jsonObject(with: Data(outcome.output))
     }
 
-    @Test("are logged, whatever became of them, and shown by log and status")
+    @Test("Runs are logged with any result, and log and status show them")
     func log() throws {
         #expect(try run("log").errors.contains("nothing was logged yet"))
         #expect(try run("backup").status == 1)
@@ -57,7 +57,7 @@ struct ProgramRunTests {
         #expect((status["last_backup"] as? [String: Any])?["exit_code"] as? Int == 0)
     }
 
-    @Test("say whether the newest backup is fresh")
+    @Test("The status reports whether the newest backup is fresh")
     func freshness() throws {
         #expect(try run("init").status == 0)
         #expect(try run("status").status == 0)
@@ -74,7 +74,7 @@ struct ProgramRunTests {
         #expect(try run("status", "--remote", sandbox.path("No").string).status == 10)
     }
 
-    @Test("write metrics, also of a backup that failed, and succeed where they cannot be written")
+    @Test("Runs write metrics, also of a failed backup, and succeed if these cannot be written")
     func metrics() throws {
         let file = sandbox.path("metrics.prom").string
         #expect(try run("backup", "--set", "metrics_file=\(file)").status == 1)
@@ -92,7 +92,7 @@ struct ProgramRunTests {
         #expect(outcome.errors.contains("warning: the metrics were not written"))
     }
 
-    @Test("succeed where their log cannot be written, and say so only when they should say more")
+    @Test("Runs succeed if their log cannot be written, and report that only in verbose mode")
     func unwritableLog() throws {
         #expect(try run("init").status == 0)
         try sandbox.write("in the way", to: "State")

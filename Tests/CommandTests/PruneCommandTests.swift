@@ -19,7 +19,7 @@ struct PruneCommandTests {
         }
     }
 
-    @Test("with a backup but without a policy is refused before the backup is made")
+    @Test("A prune with a backup but without a retention policy is refused before the backup")
     func noPolicy() throws {
         let outcome = try program.run(["backup", "--prune"] + places)
         #expect(outcome.status == 64)
@@ -29,7 +29,7 @@ struct PruneCommandTests {
         #expect(try backups().count == 1)
     }
 
-    @Test("and skipping know what a check found: the damaged one is kept, and a good one made")
+    @Test("A prune and '--skip-if-unchanged' use a check's result, and keep the good backup")
     func damaged() throws {
         #expect(try program.run(["backup"] + places).status == 0)
         let name = try #require(try backups().first)
@@ -44,7 +44,7 @@ struct PruneCommandTests {
         #expect(try backups().count == 2)
     }
 
-    @Test("says in JSON which ones could not be removed")
+    @Test("A prune reports in JSON the backups that it could not remove")
     func notRemoved() throws {
         for _ in 1...3 { #expect(try program.run(["backup"] + places).status == 0) }
         // What is removed would go there.

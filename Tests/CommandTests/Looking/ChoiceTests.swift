@@ -21,7 +21,7 @@ struct ChoiceTests {
         try Terminal.run([Program.path] + arguments, answering: keys, program)
     }
 
-    @Test("shows them in order, newest first, takes a number, and asks before it begins")
+    @Test("A choice lists backups with the newest first, takes a number, and asks before it begins")
     func number() throws {
         let outcome = try type("2", "y", into: "restore")
         #expect(outcome.status == 0)
@@ -33,7 +33,7 @@ struct ChoiceTests {
         #expect(try !program.run("items").text.contains("Honey"))
     }
 
-    @Test("takes a name too, asks again after a wrong one, and no answer is none")
+    @Test("A choice takes a name too, asks again after a wrong one, and ends without an answer")
     func others() throws {
         // No part of any name, whatever the time.
         let again = try type("777", "latest", "n", into: "restore")
@@ -44,13 +44,13 @@ struct ChoiceTests {
         #expect(try program.run("items").text.contains("Honey"))
     }
 
-    @Test("needs a terminal")
+    @Test("A choice needs a terminal")
     func noTerminal() throws {
         let outcome = try program.run("restore", "--yes")
         #expect(outcome.status == 64 && outcome.errors.contains("grocerydude restore latest"))
     }
 
-    @Test("of none is an error")
+    @Test("A choice without any backup is an error")
     func empty() throws {
         try program.sandbox.directory("Empty")
         #expect(try type(into: "restore", "--remote", "Empty").status == 10)

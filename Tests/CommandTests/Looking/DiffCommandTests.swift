@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// 'diff', and rows that come back, as a person uses them.
-@Suite("Differences, and rows back")
+@Suite("Differences, and rows brought back")
 struct DiffCommandTests {
     private let program: Program
     private static let store = "Stores/Shop.sqlite"
@@ -57,7 +57,7 @@ struct DiffCommandTests {
 
     // MARK: - Differences
 
-    @Test("are none at first, and then files, columns, tables and rows")
+    @Test("A diff is empty at first, and then shows files, columns, tables and rows")
     func differences() throws {
         #expect(try program.expect("diff", "--exit-code").errors.contains("nothing differs"))
         try sql(
@@ -83,7 +83,7 @@ struct DiffCommandTests {
         #expect(back.contains("- extra: table removed") && back.contains("- v: view removed"))
     }
 
-    @Test("in JSON are an object a line, with classes and bytes")
+    @Test("A diff in JSON is one object per line, with classes and bytes")
     func json() throws {
         try sql("UPDATE item SET count = CAST(X'FF' AS TEXT) WHERE id = 1")
         let lines = try program.expect("diff", "--rows", "--json").jsonLines
@@ -98,7 +98,7 @@ struct DiffCommandTests {
         #expect(lines[3]["differs"] as? Bool == true)
     }
 
-    @Test("as statements turn the old store into the new one")
+    @Test("A diff as SQL statements turns the old store into the new one")
     func statements() throws {
         let old = program.sandbox.path("old.sqlite").string
         try Tool.check(
@@ -120,7 +120,7 @@ struct DiffCommandTests {
         #expect(try Tool.check("sqlite3", [old] + dump) == expected)
     }
 
-    @Test("of what is not there are told with the nearest name")
+    @Test("A diff of an unknown name suggests the nearest name")
     func wrongNames() throws {
         try sql("DELETE FROM item")
         #expect(
@@ -139,7 +139,7 @@ struct DiffCommandTests {
         try program.expect("diff", "--sql", "--rows", status: 64)
     }
 
-    @Test("of a zip of another program are none for a journal beside a store")
+    @Test("A diff of a foreign zip shows no difference for a journal beside a store")
     func journals() throws {
         try sql("PRAGMA journal_mode = PERSIST; INSERT INTO shop VALUES (3, 'Kiosk')")
         #expect(program.sandbox.exists(Self.store + "-journal"))
@@ -153,7 +153,7 @@ struct DiffCommandTests {
         #expect(try program.expect("diff", "Theirs", "live").text.contains("+ note.txt-journal"))
     }
 
-    @Test("of a subentity are told by its entity, and attributes by their columns")
+    @Test("A diff names a subentity by its entity, and attributes by their columns")
     func entities() throws {
         let store = program.sandbox.path("Stores/Model.sqlite").string
         try Tool.check(
@@ -187,7 +187,7 @@ struct DiffCommandTests {
         #expect(done.status == 0 && done.text.contains("1 row back"), "\(done.errors)")
     }
 
-    @Test("of two backups are found in encrypted ones, too")
+    @Test("A diff compares two encrypted backups, too")
     func kinds() throws {
         let key = program.sandbox.path("key.txt").string
         try program.expect("key", "generate", "--output", key)
@@ -211,7 +211,7 @@ struct DiffCommandTests {
         #expect(found.contains("~ item: 1 row removed"))
     }
 
-    @Test("with a damaged segment are an error that names it")
+    @Test("A diff of a backup with a damaged segment is an error that names it")
     func damage() throws {
         try sql("DELETE FROM item WHERE id = 2")
         let name = try #require(
@@ -231,7 +231,7 @@ struct DiffCommandTests {
 
     // MARK: - A restore
 
-    @Test("are told before a restore, by a dry run")
+    @Test("A dry run of a restore shows the differences")
     func dryRun() throws {
         try sql(
             "DELETE FROM item WHERE id > 1; INSERT INTO item VALUES (9, 'Tea', 1, 1); UPDATE shop SET name = 'x' WHERE id = 1"
@@ -248,7 +248,7 @@ struct DiffCommandTests {
 
     // MARK: - Rows back
 
-    @Test("come back into the live store by a condition, and triggers run")
+    @Test("A restore by a condition brings rows back into the live store, and triggers run")
     func rowsBack() throws {
         try sql("DELETE FROM item WHERE id > 1; UPDATE item SET count = 7 WHERE id = 1")
         let where2 = ["--rows", "item", "--where", "name = 'Bread'"]
@@ -287,7 +287,7 @@ struct DiffCommandTests {
         #expect(try query("SELECT count FROM item WHERE id = 1") == "7\n")
     }
 
-    @Test("come back with the files that they refer to, and these with their modes")
+    @Test("Restored rows bring the files that they refer to, with their modes")
     func filesOfRows() throws {
         let name = "5F2C1E4A-0B7D-4E7A-8C55-6D1B7A3F9E03"
         let file = "Stores/.Shop_SUPPORT/_EXTERNAL_DATA/\(name)"
@@ -304,7 +304,7 @@ struct DiffCommandTests {
         #expect(try FileInfo(of: path).mode == 0o640)
     }
 
-    @Test("that are there with other values, or miss a parent, change nothing")
+    @Test("Rows that exist with other values, or lack a parent, change nothing")
     func refusals() throws {
         try sql("DELETE FROM item WHERE id = 3; UPDATE item SET name = 'x' WHERE id = 2")
         let conflict = try program.expect("restore", "latest", "--yes", "--rows", "item", status: 1)
@@ -339,7 +339,7 @@ struct DiffCommandTests {
         try program.expect("restore", "latest", "--yes", "--only", "item", status: 1)
     }
 
-    @Test("wait for another writer, and change nothing if that does not end")
+    @Test("A restore of rows waits for another writer, and changes nothing if the wait fails")
     func busy() throws {
         try sql("DELETE FROM item WHERE id = 3")
         let application = try StoreApplication(
@@ -351,7 +351,7 @@ struct DiffCommandTests {
         #expect(outcome.errors.contains("locked"))
     }
 
-    @Test("of a store that an application locks are not known, and all others are")
+    @Test("A diff skips a store that an application locks, and compares all others")
     func locked() throws {
         try StoreApplication(on: program.sandbox.path("Stores/other.sqlite"), "CREATE TABLE t (x)")
             .end()

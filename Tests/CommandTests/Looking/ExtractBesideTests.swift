@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// 'extract' into a directory that has something in it, or that somebody else has prepared.
-@Suite("Files that come out beside others")
+@Suite("Files extracted beside others")
 struct ExtractBesideTests {
     private let program: Program
     private var sandbox: Sandbox { program.sandbox }
@@ -28,7 +28,7 @@ struct ExtractBesideTests {
     private static let hot: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7, 0, 0, 0, 1]
 
     @Test(
-        "No store comes out beside a log of another state, be it in a directory or behind a link",
+        "No store is extracted beside a log of another state, in a directory or behind a link",
         arguments: ["-wal", "-journal", "-shm", "text", "link", "dangling link", "directory"]
     )
     func logInTheWay(kind: String) throws {
@@ -57,7 +57,7 @@ struct ExtractBesideTests {
         #expect(try Tool.check("sqlite3", check) == "ok\n")
     }
 
-    @Test("A log does not come out beside a store that is there")
+    @Test("A log is not extracted beside an existing store")
     func logOfBackup() throws {
         try sandbox.write(Self.wal, to: "Zip/app.db-wal")
         try sandbox.write("text", to: "Zip/note.txt-wal")
@@ -82,7 +82,7 @@ struct ExtractBesideTests {
         )
     }
 
-    @Test("A file that is only called as a log is comes out with what is beside it")
+    @Test("A file that only has the name of a log is extracted with the files beside it")
     func fileCalledJournal() throws {
         try program.expect("backup", "--quiet")
         try program.expect("extract", "latest", "notes", "notes-journal", "--to", "Out")
@@ -94,7 +94,7 @@ struct ExtractBesideTests {
         try program.expect("extract", "latest", "note.txt", "--to", "New", status: 1)
     }
 
-    @Test("No link is followed below the directory that files go to, which may be one itself")
+    @Test("An extraction follows no link below its target directory, which may be a link itself")
     func links() throws {
         try program.expect("backup", "--quiet")
         try sandbox.directory("Victim")
@@ -120,7 +120,7 @@ struct ExtractBesideTests {
         #expect(try sandbox.contents(of: "Victim").paths == ["sub", "sub/app.db"])
     }
 
-    @Test("Set-user-id and set-group-id bits come back only if they are asked for")
+    @Test("An extraction sets set-user-id and set-group-id bits only on request")
     func setID() throws {
         let given = ["tool": "6755", "group": "2755", "shared": "3777"]
         try sandbox.directory("Stores/shared")
@@ -159,7 +159,9 @@ struct ExtractBesideTests {
         }
     }
 
-    @Test("name a command that a shell takes for what it is, whatever the directory is called")
+    @Test(
+        "An extraction suggests a command that is safe for a shell, whatever the directory's name"
+    )
     func quoted() throws {
         let odd = "q'u$(touch pwned)x"
         try program.expect("backup")

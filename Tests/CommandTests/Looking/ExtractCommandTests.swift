@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// 'extract', 'cat', 'show' of a path or as a tree, and 'list --contains', as a person uses them.
-@Suite("Files out of backups")
+@Suite("Files extracted from backups")
 struct ExtractCommandTests {
     private let program: Program
     private var sandbox: Sandbox { program.sandbox }
@@ -55,7 +55,7 @@ struct ExtractCommandTests {
 
     // MARK: - Extracting
 
-    @Test("A file comes out with its mode and its time, and nothing else does")
+    @Test("A file is extracted with its mode and its time, and nothing else is")
     func oneFile() throws {
         try program.expect("backup", "--quiet")
         let outcome = try program.expect("extract", "latest", "note.txt", "--to", "Out")
@@ -71,7 +71,7 @@ struct ExtractCommandTests {
         #expect(try sandbox.read("New/er/nothing") == [])
     }
 
-    @Test("A directory comes out with all in it, though something in it is named as well")
+    @Test("A directory is extracted with its contents, even if one of them is named as well")
     func directory() throws {
         try program.expect("backup", "--quiet")
         let outcome = try program.expect(
@@ -94,7 +94,7 @@ struct ExtractCommandTests {
         #expect(answer["bytes"] as? Int == Self.map.count + 4)
     }
 
-    @Test("A store comes out as one clean database, with all rows, while an application writes")
+    @Test("A store is extracted as one clean database with all rows, while an application writes")
     func store() throws {
         let application = try StoreApplication(
             on: sandbox.path("Stores/Shop.sqlite"),
@@ -110,7 +110,7 @@ struct ExtractCommandTests {
         #expect(try rows == dump("Stores/Shop.sqlite") && rows.contains("'Bread'"))
     }
 
-    @Test("A directory that may not be written to comes out, and is so again")
+    @Test("A read-only directory is extracted with its contents, and is read-only again")
     func unwritableDirectory() throws {
         try Tool.check("chmod", ["555", sandbox.path("Stores/photos").string])
         try program.expect("backup", "--quiet")
@@ -129,7 +129,7 @@ struct ExtractCommandTests {
         #expect(try names(in: "Out") == ["photos"])
     }
 
-    @Test("An increment gives its files as they were then, and so does what it needs")
+    @Test("An increment and its bases give their files as they were at their times")
     func increments() throws {
         // For less than this, a whole backup is as good.
         var random = Pseudorandom(seed: 16)
@@ -171,7 +171,7 @@ struct ExtractCommandTests {
         #expect(try program.expect("cat", full, "note.txt").text == "hello")
     }
 
-    @Test("An encrypted backup gives its files to who has the key, and to nobody else")
+    @Test("An encrypted backup gives its files only to the holder of the key")
     func encrypted() throws {
         let key = sandbox.path("key.txt").string
         let recipient = String(
@@ -199,7 +199,7 @@ struct ExtractCommandTests {
         #expect(try (found.json as? [Any])?.count == 1)
     }
 
-    @Test("Another program's zip gives its files, and a store is told to miss its log")
+    @Test("A foreign zip gives its files, and a store without its log is reported")
     func foreignZip() throws {
         let application = try StoreApplication(
             on: sandbox.path("Stores/log.sqlite"),
@@ -236,7 +236,7 @@ struct ExtractCommandTests {
 
     // MARK: - Refusals
 
-    @Test("What is there is not replaced, and then nothing comes out")
+    @Test("An extraction does not replace an existing file, and then extracts nothing")
     func taken() throws {
         try program.expect("backup", "--quiet")
         try sandbox.write("mine", to: "Out/note.txt")
@@ -254,7 +254,7 @@ struct ExtractCommandTests {
         #expect(try sandbox.read("Out/note.txt") == Array("mine".utf8))
     }
 
-    @Test("What is not there is told with the nearest name")
+    @Test("An extraction of an unknown name suggests the nearest name")
     func wrongNames() throws {
         #expect(
             try program.expect("cat", "latest", "note.txt", status: 10).errors.contains(
@@ -286,7 +286,7 @@ struct ExtractCommandTests {
         #expect(!sandbox.exists("note.txt"))
     }
 
-    @Test("A damaged segment is not given away, and nothing half-written stays")
+    @Test("An extraction of a damaged segment outputs none of it, and leaves no partial file")
     func damage() throws {
         try program.expect("backup", "--quiet")
         let name = try #require(try names(in: "Remote").first { $0.hasSuffix(".zip") })
@@ -320,7 +320,7 @@ struct ExtractCommandTests {
 
     // MARK: - Looking
 
-    @Test("A file is written to standard output, as far as anybody reads it")
+    @Test("An extraction writes a file to standard output until the reader closes it")
     func cat() throws {
         try program.expect("backup", "--quiet")
         #expect(try program.expect("cat", "latest", "photos/map.jpg").output == Self.map)
@@ -337,7 +337,7 @@ struct ExtractCommandTests {
         #expect(closed.status == 141 && closed.errors.isEmpty, "\(closed.errors)")
     }
 
-    @Test("A backup shows as a tree, or what is at a path")
+    @Test("A backup is shown as a tree, or only what is at a path")
     func show() throws {
         try program.expect("backup", "--quiet")
         let size = try item("Shop.sqlite", in: "Stores")?.size ?? 0
@@ -365,7 +365,7 @@ struct ExtractCommandTests {
         #expect(store.contains("item") && store.contains("1 rows") && !store.contains("note.txt"))
     }
 
-    @Test("The backups with a file are listed, and no others")
+    @Test("The list of backups with a file includes those backups and no others")
     func contains() throws {
         #expect(
             try program.expect("list", "--contains", "note.txt").errors.contains("no backups yet")

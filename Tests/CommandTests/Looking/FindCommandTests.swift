@@ -34,7 +34,7 @@ struct FindCommandTests {
         return rows.compactMap { $0["display_name"] as? String }.reversed()
     }
 
-    @Test("are told with what became of them")
+    @Test("A search shows rows with their changes over the backups")
     func text() throws {
         let names = try names()
         let lines = try program.expect("find", "MILK").text.split(separator: "\n").map(String.init)
@@ -57,7 +57,7 @@ struct FindCommandTests {
         #expect(recent.errors.contains("no backup is as new as that"))
     }
 
-    @Test("are told in JSON, an object a line")
+    @Test("A search in JSON writes one object per line")
     func json() throws {
         let lines = try program.expect("find", "milk", "--json").jsonLines
         #expect(lines.map { $0["message_type"] as? String } == ["row", "summary"])
@@ -69,7 +69,7 @@ struct FindCommandTests {
         #expect(none.count == 1 && none[0]["rows"] as? Int == 0)
     }
 
-    @Test("that are in no backup are no failure, and a limit is told")
+    @Test("A search without a match succeeds, and a limit is reported")
     func none() throws {
         let outcome = try program.expect("find", "coffee")
         #expect(outcome.text.isEmpty && outcome.errors.contains("no row is like that"))
@@ -79,7 +79,7 @@ struct FindCommandTests {
         #expect(limited.errors.contains("there are more rows than these 1"))
     }
 
-    @Test("do no harm to a terminal")
+    @Test("A search shows rows without harm to a terminal")
     func escapes() throws {
         try sql(
             "INSERT INTO item VALUES (7, 'milk' || char(27) || '[31m', CAST(X'FF00' AS TEXT)), (8, 'milk' || char(0) || 'x', 1)"
@@ -90,7 +90,7 @@ struct FindCommandTests {
         #expect(try program.expect("find", "\u{1b}[31M").text.contains("id 7"))
     }
 
-    @Test("are not known of a backup that cannot be read, which is named once")
+    @Test("A search names once each backup that it cannot read")
     func unreadable() throws {
         let name = try names()[1]
         let path = program.sandbox.path("Remote/\(name) Stores.zip")
@@ -109,7 +109,7 @@ struct FindCommandTests {
     }
 
     @Test(
-        "are told in the order of time around backups that cannot be read, and these as one if the reason is one"
+        "A search shows rows in order of time, and groups unreadable backups with the same reason"
     )
     func unreadableTogether() throws {
         try sql("INSERT INTO item VALUES (3, 'Oats', 1)")
@@ -136,7 +136,7 @@ struct FindCommandTests {
         #expect(apart.prefix(2) == merged.prefix(2) && apart.last == merged.last, "\(apart)")
     }
 
-    @Test("are not looked for by a question that makes no sense")
+    @Test("A search refuses a condition that makes no sense")
     func usage() throws {
         for arguments in [
             ["find"], ["find", ""], ["find", "a", "--where", "item", "1"],

@@ -6,7 +6,7 @@ import Testing
 
 /// Stores that somebody else made: what their schemas and rows say is data.
 @Suite(
-    "Stores of somebody else",
+    "Stores with a hostile schema",
     .enabled(if: Tool.isInstalled("sqlite3"), "sqlite3 is not installed")
 )
 struct HostileSchemaTests {
@@ -66,7 +66,7 @@ struct HostileSchemaTests {
         )
     }
 
-    @Test("give no command to a script of their changes, and are named", arguments: rows)
+    @Test("A hostile store adds no command to the script of a diff, and is named", arguments: rows)
     func script(_ row: (name: String, sql: String)) throws {
         try add(";\n.shell touch RAN\n", to: row)
         let outcome = try program.run("diff", "latest", "live", "--sql")
@@ -79,7 +79,7 @@ struct HostileSchemaTests {
         try program.expect("check", "--restore")
     }
 
-    @Test("end no statement by a line of their own")
+    @Test("A hostile store cannot end a statement with a line of its own")
     func terminator() throws {
         try sql("CREATE VIEW v AS SELECT\ngo\n.shell touch -- RAN\nFROM go")
         let script = try program.expect("diff", "latest", "live", "--sql").output
@@ -90,7 +90,10 @@ struct HostileSchemaTests {
         }
     }
 
-    @Test("have nothing run by sync, and are named", arguments: rows.filter { $0.0 != "v" })
+    @Test(
+        "A sync runs nothing from a hostile store, and names it",
+        arguments: rows.filter { $0.0 != "v" }
+    )
     func sync(_ row: (name: String, sql: String)) throws {
         try sql("CREATE TABLE victim (x); INSERT INTO victim VALUES (1)", on: "victim.sqlite")
         let victim = sandbox.path("victim.sqlite").string
@@ -116,7 +119,7 @@ struct HostileSchemaTests {
         #expect(count == "1\n")
     }
 
-    @Test("drive no terminal by what is in JSON")
+    @Test("A hostile store's names in JSON do not control a terminal")
     func json() throws {
         let name = "a\u{202E}b\u{9B}c\u{2028}d\u{61C}e\u{200F}\u{7F}ü"
         try sql("INSERT INTO t VALUES (2, '\(name)')")

@@ -18,7 +18,7 @@ struct ListCommandTests {
         ).end()
     }
 
-    @Test("has a header, fits 80 columns, and gives long remarks a line of their own")
+    @Test("The list has a header, fits 80 columns, and puts long remarks on their own line")
     func fits() throws {
         #expect(try program.run(["list"] + places).text.isEmpty)
         #expect(try program.run(["backup", "--quiet"] + places).status == 0)
@@ -32,7 +32,7 @@ struct ListCommandTests {
         #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines)")
     }
 
-    @Test("has a column of origins as soon as there are two")
+    @Test("The list has a column of origins if there are two")
     func origins() throws {
         #expect(try program.run(["backup", "--quiet"] + places).status == 0)
         #expect(try !program.run(["list"] + places).text.contains("ORIGIN"))
@@ -42,7 +42,7 @@ struct ListCommandTests {
         #expect(lines.contains { $0.contains("  nas") }, "\(lines)")
     }
 
-    @Test("of deleted backups has a header too, and nothing if there are none")
+    @Test("The list of deleted backups has a header too, and is empty if there are none")
     func trash() throws {
         #expect(try program.run(["list", "--trash"] + places).text.isEmpty)
         #expect(try program.run(["backup", "--quiet"] + places).status == 0)
@@ -51,7 +51,7 @@ struct ListCommandTests {
         #expect(lines.count == 2 && lines[0].hasSuffix("DELETED"), "\(lines)")
     }
 
-    @Test("takes any setting for one run, and refuses what is none")
+    @Test("The list takes any setting for one run, and refuses an unknown one")
     func settings() throws {
         #expect(try program.run(["list", "--set", "compression=none"] + places).status == 0)
         for (wrong, reason) in [

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Backups that have gone without our doing")
+@Suite("Backups that something else removed")
 struct LostBackupsTests {
     private let program: Program
 
@@ -25,7 +25,7 @@ struct LostBackupsTests {
         }
     }
 
-    @Test("are told by every backup, and by list, if none from before is left")
+    @Test("Every backup and every list reports lost backups if no earlier backup is left")
     func all() throws {
         try lose(2)
         let list = try program.expect("list", "--quiet")
@@ -37,21 +37,21 @@ struct LostBackupsTests {
         }
     }
 
-    @Test("are told by a restore that finds none")
+    @Test("A restore that finds no backup reports lost backups")
     func restore() throws {
         try lose(2)
         let restore = try program.run("restore", "latest", "--yes")
         #expect(restore.status != 0 && restore.errors.contains("2 backups are gone"))
     }
 
-    @Test("are told by the run that finds it out, if others are left")
+    @Test("The run that first misses lost backups reports them if others are left")
     func some() throws {
         try lose(1)
         let first = try program.expect("backup", "--quiet")
         #expect(first.errors.contains("1 backup is gone"), "\(first.errors)")
     }
 
-    @Test("are not told if this program deleted them")
+    @Test("Backups that this program deleted are not reported as lost")
     func deleted() throws {
         let list = try program.expect("list", "--json")
         for row in try #require(list.json as? [[String: Any]]) {

@@ -5,13 +5,13 @@ import Testing
 
 @testable import grocerydude
 
-@Suite("A moment, as it is typed")
+@Suite("A moment as text")
 struct MomentTests {
     // 2026-11-22 12:00:00 UTC, a Sunday.
     private static let now = Date(timeIntervalSince1970: 1_795_348_800)
     private static let zone = LocalZone(offset: 3600)
 
-    @Test("is how long ago, a day, or a date on the local clock or any other")
+    @Test("A moment is an age, a day, or a date on the local clock or another one")
     func forms() throws {
         let forms: [(String, Int)] = [
             ("7d", -604_800), ("1m", -2_678_400), ("3h", -10_800), ("1d3h", -97_200),
@@ -30,7 +30,7 @@ struct MomentTests {
         }
     }
 
-    @Test("has all of the second, minute or day that it names")
+    @Test("A moment includes all of the second, minute or day that it names")
     func ends() throws {
         let ends: [(String, Double)] = [
             ("yesterday", 86_399.999), ("last tuesday", 86_399.999), ("today 09:00", 59.999),
@@ -46,7 +46,7 @@ struct MomentTests {
         }
     }
 
-    @Test("of an hour that clocks show twice ends in the second one")
+    @Test("A moment in an hour that clocks show twice ends in the second one")
     func twice() throws {
         // New York's clocks were put back at 06:00 UTC.
         let change = try #require(Timestamp.date(rfc3339: "2026-11-01T06:00:00Z"))
@@ -56,7 +56,7 @@ struct MomentTests {
         #expect(moment.end(now: Self.now, in: zone) == change + 1859.999)
     }
 
-    @Test("is nothing else, and the examples say so")
+    @Test("A moment in any other form is refused with examples")
     func refused() throws {
         for text in [
             "", "7", "7w", "2026-13-01", "2026-11-31", "2026-02-29 12:00", "22.11.2026", "12:30",
@@ -70,7 +70,7 @@ struct MomentTests {
         #expect(wrong.status == 64 && wrong.errors.contains("'last tuesday'"), "\(wrong.errors)")
     }
 
-    @Test("and tags choose what is listed")
+    @Test("A moment and tags select the backups in a list")
     func list() throws {
         let program = try Program()
         try program.make(stores: "Stores", remote: "Remote")

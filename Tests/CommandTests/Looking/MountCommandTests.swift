@@ -119,7 +119,7 @@ struct MountCommandTests {
     }
 
     @Test(
-        "is what a restore would put back, stores open in SQLite's shell, and nobody writes there",
+        "A mount shows what a restore would restore, opens stores in SQLite, and is read-only",
         .enabled(if: Mounting.isPossible, unable)
     )
     func reading() throws {
@@ -173,7 +173,10 @@ struct MountCommandTests {
         #expect(try Directory.open(sandbox.path("Shown")).names() == [])
     }
 
-    @Test("a new backup appears, and is the latest", .enabled(if: Mounting.isPossible, unable))
+    @Test(
+        "A new backup appears in the mount, and is the latest",
+        .enabled(if: Mounting.isPossible, unable)
+    )
     func changes() throws {
         try backUp()
         let mounted = try MountedProgram(program)
@@ -189,7 +192,7 @@ struct MountCommandTests {
         #expect(mounted.wait() == 0)
     }
 
-    @Test("one that somebody uses is unmounted as well", .enabled(if: Mounting.isPossible, unable))
+    @Test("A mount that is in use is unmounted as well", .enabled(if: Mounting.isPossible, unable))
     func busy() throws {
         try backUp()
         let mounted = try MountedProgram(program)
@@ -208,7 +211,7 @@ struct MountCommandTests {
     }
 
     @Test(
-        "what a killed one leaves is told, with the way to remove it",
+        "A mount that a killed command left is reported, with the way to remove it",
         .enabled(if: Mounting.isPossible, unable)
     )
     func killed() throws {
@@ -228,7 +231,7 @@ struct MountCommandTests {
     }
 
     @Test(
-        "damage is told on standard error, and read as an error",
+        "Damage in a mount is reported on standard error, and gives a read error",
         .enabled(if: Mounting.isPossible, unable)
     )
     func damage() throws {
@@ -263,7 +266,7 @@ struct MountCommandTests {
     }
 
     @Test(
-        "without its key an encrypted backup stays shut, which is told once",
+        "An encrypted backup stays closed without its key, which the mount reports once",
         .enabled(if: Mounting.isPossible, unable)
     )
     func sealed() throws {
@@ -295,7 +298,7 @@ struct MountCommandTests {
         #expect(!silence.contains("warning"), "\(silence)")
     }
 
-    @Test("a directory that will not do is refused, with the reason")
+    @Test("An unsuitable directory for a mount is refused, with the reason")
     func refusals() throws {
         try backUp()
         try sandbox.write("x", to: "full/x")
@@ -321,7 +324,7 @@ struct MountCommandTests {
     }
 
     #if os(Linux)
-    @Test("without libfuse it says which package has it")
+    @Test("A mount without libfuse names the package that contains it")
     func noLibrary() throws {
         for name in ["libfuse3.so.3", "libfuse3.so.4"] {
             try sandbox.write("no library", to: "lib/\(name)")
@@ -341,7 +344,7 @@ struct MountCommandTests {
     }
 
     @Test(
-        "without the kernel's device it says so",
+        "A mount without the kernel's device reports that",
         .enabled(if: Namespace.mayMount && Mounting.isPossible, unable)
     )
     func noDevice() throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// 'restore --only', as a person uses it.
-@Suite("Files, directories and stores that come back in their place")
+@Suite("Files, directories and stores restored in place")
 struct RestorePartCommandTests {
     private let program: Program
     private var sandbox: Sandbox { program.sandbox }
@@ -44,7 +44,7 @@ struct RestorePartCommandTests {
         try LocalFileSystem().remove(sandbox.path("Stores/photos/deep"))
     }
 
-    @Test("are told before, and after, and undone")
+    @Test("A restore of a part is reported before and after, and can be undone")
     func words() throws {
         try change()
         let dry = try program.expect(
@@ -91,7 +91,7 @@ struct RestorePartCommandTests {
         #expect(!sandbox.exists("Stores/.grocerydude-restore"))
     }
 
-    @Test("go again if they were not there before, when that is undone, and come back when that is")
+    @Test("An undo removes files that were new, and the undo of the undo restores them")
     func undoneAgain() throws {
         try program.expect("backup", "--quiet")
         for path in ["note.txt", "photos", "other.sqlite"] {
@@ -117,7 +117,7 @@ struct RestorePartCommandTests {
         try program.expect("restore", "--undo", "--only", "nowhere", "--yes", status: 1)
     }
 
-    @Test("go again by the names that are printed, and with the directories that came with them")
+    @Test("An undo by the printed names removes the files with the directories that came with them")
     func printedNames() throws {
         let stores = sandbox.path("Stores")
         for name in ["line\nbreak", "\u{1}/f", "way/to/it"] {
@@ -144,7 +144,7 @@ struct RestorePartCommandTests {
         #expect(try sandbox.contents(of: "Stores").paths == before)
     }
 
-    @Test("that an undoing takes away leave a directory in which something else is by now")
+    @Test("An undo that removes a file keeps its directory if that contains something else")
     func keptDirectory() throws {
         try sandbox.write("old", to: "Stores/way/to/it")
         try program.expect("backup", "--quiet")
@@ -165,7 +165,7 @@ struct RestorePartCommandTests {
         #expect(try text("way/mine") == "mine")
     }
 
-    @Test("are asked for by a question that says what goes, and what stays")
+    @Test("The question about a part says what is replaced, and what stays")
     func asks() throws {
         try change()
         let refused = try program.expect(
@@ -181,7 +181,7 @@ struct RestorePartCommandTests {
     }
 
     @Test(
-        "never meet a log of another state, be it behind a link or of an encrypted store",
+        "A restored store never meets a log of another state, even behind a link or encrypted",
         arguments: ["Shop.sqlite", "raw"]
     )
     func logs(name: String) throws {
@@ -206,7 +206,7 @@ struct RestorePartCommandTests {
         try program.expect("restore", "--undo", "--only", name, "--yes")
     }
 
-    @Test("may be called as a table in a store is, with './' before the name")
+    @Test("A file with the name of a table is restored if './' precedes the name")
     func colon() throws {
         try change()
         let hint = try program.expect("restore", "latest", "--only", "a:b", "--yes", status: 64)
@@ -218,7 +218,7 @@ struct RestorePartCommandTests {
         #expect(try sql("SELECT count(*) FROM item") == "2\n")
     }
 
-    @Test("are refused where they make no sense, with words on what does")
+    @Test("A restore of parts that make no sense is refused with what is possible")
     func refusals() throws {
         try change()
         let before = try sandbox.contents(of: "Stores")
@@ -252,7 +252,7 @@ struct RestorePartCommandTests {
         #expect(!sandbox.exists("Out"))
     }
 
-    @Test("come out of an encrypted backup, and the safety backup is encrypted too")
+    @Test("A part of an encrypted backup is restored, and the safety backup is encrypted too")
     func encrypted() throws {
         let home = try EncryptedHome()
         #expect(try home.encrypt().status == 0)
@@ -265,7 +265,7 @@ struct RestorePartCommandTests {
         #expect(try home.leaks().isEmpty)
     }
 
-    @Test("come out of a zip of the stores directory that another program made")
+    @Test("A part is restored from a foreign zip of the stores directory")
     func foreign() throws {
         try change()
         try sandbox.write("theirs", to: "In/Stores/photos/4")

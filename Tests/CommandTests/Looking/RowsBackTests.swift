@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// 'restore --rows', and what is told of tables that have no rows of their own, as a person uses it.
-@Suite("Rows back, and what goes for them")
+@Suite("Rows brought back, and what is replaced")
 struct RowsBackTests {
     private let program: Program
     private var sandbox: Sandbox { program.sandbox }
@@ -39,7 +39,7 @@ struct RowsBackTests {
 
     private func backups() throws -> Int { try sandbox.contents(of: "Remote").paths.count }
 
-    @Test("are refused of tables in which a virtual one keeps its data, and of those")
+    @Test("A restore of rows refuses virtual tables, and the tables that keep their data")
     func shadows() throws {
         try sql("DELETE FROM note WHERE rowid = 1")
         let shadow = try bring("note_content", status: 1)
@@ -52,7 +52,7 @@ struct RowsBackTests {
         #expect(try program.expect("find", "first").errors.contains("virtual table 'note'"))
     }
 
-    @Test("are told before a restore where only a search index, a schema or attributes differ")
+    @Test("A restore reports differences that are only in a search index, a schema or attributes")
     func preview() throws {
         try sql("INSERT INTO note VALUES ('new')")
         let index = try program.expect("restore", "latest", "--dry-run").text
@@ -67,7 +67,9 @@ struct RowsBackTests {
         ] { #expect(all.contains("  \(line)\n"), "\(all)") }
     }
 
-    @Test("name what is deleted for them, before and after, and undo only their store")
+    @Test(
+        "A restore of rows names what it deletes, and its undo changes only its store"
+    )
     func rivals() throws {
         try sql(
             "DELETE FROM item; INSERT INTO item VALUES (20, 'a'); INSERT INTO part VALUES (20), (20)"
@@ -84,7 +86,7 @@ struct RowsBackTests {
         #expect(try sandbox.read("Stores/note.txt") == Array("later".utf8))
     }
 
-    @Test("come once if the columns convert what they had")
+    @Test("Rows are restored once even if the columns convert their values")
     func conversion() throws {
         try sql("CREATE TABLE log (id INTEGER, size REAL); INSERT INTO log VALUES (1, 2), (2, 3)")
         try program.expect("backup", "--quiet")
@@ -94,7 +96,7 @@ struct RowsBackTests {
         #expect(try sql("SELECT quote(id), size FROM log") == "'1'|2\n'2'|3\n")
     }
 
-    @Test("that fail leave no backup that an undo would go to")
+    @Test("A failed restore of rows leaves no backup that an undo would restore")
     func failures() throws {
         try sql("DELETE FROM item")
         try program.expect("restore", "latest", "--yes")
@@ -110,7 +112,7 @@ struct RowsBackTests {
     }
 
     @Test(
-        "are refused by names that are not there, with the nearest, and where their store is gone"
+        "A restore of rows refuses unknown names and suggests the nearest, and needs the store"
     )
     func names() throws {
         #expect(
@@ -136,7 +138,7 @@ struct RowsBackTests {
         #expect(try bring("item", status: 1).errors.contains("--only 'Shop.sqlite'"))
     }
 
-    @Test("are told to wait for one who writes")
+    @Test("A restore of rows is refused while another process writes the store")
     func writers() throws {
         let application = try StoreApplication(
             on: sandbox.path("Stores/Shop.sqlite"),
@@ -147,7 +149,7 @@ struct RowsBackTests {
     }
 
     @Test(
-        "bring their files in directories as they were, with modes and times, and for root owners"
+        "Restored rows bring files in directories, with modes, times and, for root, owners"
     )
     func files() throws {
         let name = "5F2C1E4A-0B7D-4E7A-8C55-6D1B7A3F9E03"
@@ -174,7 +176,7 @@ struct RowsBackTests {
         )
     }
 
-    @Test("are found by the README's commands, as they are typed")
+    @Test("The README's commands find and restore rows as they are written there")
     func readme() throws {
         let file = Fixtures.path.removingLastComponent().appending("README.md")
         let text = String(decoding: try File.contents(of: file, limit: 1 << 20), as: UTF8.self)

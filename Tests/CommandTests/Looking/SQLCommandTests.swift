@@ -44,7 +44,7 @@ struct SQLCommandTests {
         )
     }
 
-    @Test("answers in a table, in CSV and in JSON")
+    @Test("The command sql answers in a table, in CSV and in JSON")
     func forms() throws {
         try makeValues()
         try backUp()
@@ -79,7 +79,9 @@ struct SQLCommandTests {
         )
     }
 
-    @Test("answers as sqlite3 does, from standard input, of a backup and of what is live")
+    @Test(
+        "The command sql answers as sqlite3 does, of a backup and of live data"
+    )
     func input() throws {
         try sqlite("CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'x'), (2, 'y')")
         try backUp()
@@ -97,7 +99,7 @@ struct SQLCommandTests {
         #expect(try sql("live", query, "--csv").text == expected.replacing("\r\n", with: "\n"))
     }
 
-    @Test("answers on a terminal until it is told to end")
+    @Test("The command sql answers on a terminal until the user ends it")
     func prompt() throws {
         guard Terminal.isThere else { return }
         try sqlite("CREATE TABLE item (id, name); INSERT INTO item VALUES (1, 'milk'), (2, 'eggs')")
@@ -121,7 +123,7 @@ struct SQLCommandTests {
         #expect(outcome.text.contains(".mode FORM"))
     }
 
-    @Test("marks rows as incomplete where a page is damaged, and exits with 20")
+    @Test("The command sql marks rows as incomplete if a page is damaged, and exits with 20")
     func damage() throws {
         try sqlite(
             """
@@ -151,7 +153,7 @@ struct SQLCommandTests {
         #expect(try sql("latest", "SELECT length(data) FROM t WHERE id = 1", "--csv").status == 0)
     }
 
-    @Test("refuses what is no question, and what is not there")
+    @Test("The command sql refuses a statement that is no query, and an unknown store")
     func refusals() throws {
         try sqlite("CREATE TABLE t (a)")
         try sqlite("CREATE TABLE t (a)", in: "S/other.db")

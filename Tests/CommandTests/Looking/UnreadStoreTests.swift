@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What is told of a store whose rows cannot be compared, and of all others then.
-@Suite("Stores that cannot be read, and numbers of stores, in what differs")
+@Suite("Stores that cannot be read, and numbers of stores, in a diff")
 struct UnreadStoreTests {
     private let program: Program
     private var sandbox: Sandbox { program.sandbox }
@@ -51,7 +51,7 @@ struct UnreadStoreTests {
         ] { #expect(text.contains(line), "\(text)") }
     }
 
-    @Test("hide nothing of what else differs if a live one is damaged")
+    @Test("A damaged live store hides no other difference")
     func live() throws {
         try change()
         try sql(Self.damage, Self.damaged)
@@ -76,7 +76,7 @@ struct UnreadStoreTests {
         try program.expect("diff", "--sql", "--store", Self.damaged, status: 20)
     }
 
-    @Test("are named before a restore, with all else that it would change")
+    @Test("A restore names stores that cannot be read, and everything else that it would change")
     func preview() throws {
         try change()
         try sql(Self.damage, Self.damaged)
@@ -96,7 +96,7 @@ struct UnreadStoreTests {
     }
 
     @Test(
-        "are files if they were damaged when they were backed up",
+        "A store that was damaged when it was backed up is compared as a file",
         arguments: [false, true]
     )
     func damagedBefore(hasLog: Bool) throws {
@@ -123,7 +123,7 @@ struct UnreadStoreTests {
         #expect(differing.text.contains("~ \(log)  content"), "\(differing.text)")
     }
 
-    @Test("are told with the page if a backup has one damaged, and the others are compared")
+    @Test("A diff reports the page of a store that is damaged in a backup, and compares the others")
     func archived() throws {
         try sql("CREATE TABLE u AS SELECT randomblob(200000) AS x", Self.damaged)
         try change()
@@ -140,7 +140,7 @@ struct UnreadStoreTests {
         #expect(outcome.errors.contains("'m.sqlite'") && outcome.errors.contains("older backup"))
     }
 
-    @Test("tell the numbers that an application keeps in its store")
+    @Test("A diff shows the numbers that an application keeps in its store")
     func numbers() throws {
         try program.expect("backup", "--quiet")
         try sql("PRAGMA user_version = 7; PRAGMA application_id = -5", "b.sqlite")
@@ -161,7 +161,7 @@ struct UnreadStoreTests {
         #expect(try program.expect("diff", "--table", "t", "--exit-code").text.isEmpty)
     }
 
-    @Test("tell a store without any table that comes or goes")
+    @Test("A diff shows a store without tables that was added or removed")
     func empty() throws {
         try program.expect("backup", "--quiet")
         try sql("PRAGMA user_version = 1", "new.sqlite")

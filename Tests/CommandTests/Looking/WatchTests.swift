@@ -28,7 +28,7 @@ struct WatchTests {
         return try JSONSerialization.jsonObject(with: Data(line.utf8))
     }
 
-    @Test("a list answers anew after each change, a whole answer a line, until it is told to end")
+    @Test("A watched list writes a whole answer on one line after each change, until a signal")
     func list() throws {
         // The interval would not come before the test is over.
         let watch = try start("list", "--watch", "--json", "--set", "watch_interval=1h")
@@ -48,7 +48,7 @@ struct WatchTests {
         #expect(try watch.readLine() == nil)
     }
 
-    @Test("the status answers anew, and its age alone is no news")
+    @Test("A watched status answers again after a change, but not if only the age changed")
     func status() throws {
         let watch = try start("status", "--watch", "--json", "--set", "watch_interval=1s")
         var last = try nextStatus(watch)
@@ -93,7 +93,7 @@ struct WatchTests {
         try JSONSerialization.data(withJSONObject: answer, options: .sortedKeys)
     }
 
-    @Test("goes on when the folder goes and comes back, and fails if it was never there")
+    @Test("A watch continues if the folder goes and returns, and fails if it never existed")
     func missing() throws {
         let watch = try start("list", "--watch", "--json", "--set", "watch_interval=1s")
         #expect((try next(watch) as? [Any])?.count == 0)
@@ -106,7 +106,7 @@ struct WatchTests {
         #expect(watch.wait() == 143)
     }
 
-    @Test("a restore waits for an archive that is still being copied")
+    @Test("A restore waits for an archive that is still being copied")
     func restore() throws {
         #expect(try program.run("backup", "--quiet").status == 0)
         let listed = try program.run("list", "--json").json as? [[String: Any]]
@@ -126,7 +126,7 @@ struct WatchTests {
         #expect(waiting.wait() == 0)
     }
 
-    @Test("ends when nobody reads its answers any more")
+    @Test("A watch ends if its output is no longer read")
     func closed() throws {
         let command = "'\(Program.path)' list --watch --json --set watch_interval=1s | head -n 1"
         let reader = try RunningTool(
@@ -141,7 +141,7 @@ struct WatchTests {
         #expect(reader.wait() == 141)
     }
 
-    @Test("needs an interval that is longer than none")
+    @Test("A watch needs an interval longer than zero")
     func interval() throws {
         #expect(try program.run("list", "--watch", "--set", "watch_interval=0s").status == 64)
     }

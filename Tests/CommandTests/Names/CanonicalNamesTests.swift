@@ -38,7 +38,9 @@ struct CanonicalNamesTests {
         try program.expect(arguments + places).text
     }
 
-    @Test("tells two stores apart in 'sql', 'show', 'diff' and 'find'")
+    @Test(
+        "The program distinguishes two equivalent store names in 'sql', 'show', 'diff' and 'find'"
+    )
     func looking() throws {
         for (name, rows) in [(one, 30), (two, 40)] {
             for place in ["latest", "live"] {
@@ -59,7 +61,7 @@ struct CanonicalNamesTests {
         #expect(found.utf8.contains { $0 == 0xC3 } && !found.utf8.contains { $0 == 0xCC })
     }
 
-    @Test("tells that all rows of one are gone, and that one is gone")
+    @Test("The program reports that all rows of one store are gone, and that one store is gone")
     func anomaly() throws {
         try run(on: one, "DELETE FROM t")
         let empty = try program.expect(["backup"] + places, status: 3).errors
@@ -69,7 +71,7 @@ struct CanonicalNamesTests {
         #expect(try program.expect(["backup"] + places, status: 3).errors.contains("much less"))
     }
 
-    @Test("extracts and restores, and leaves out, the one that is named")
+    @Test("The program extracts, restores and excludes exactly the named file")
     func getBack() throws {
         try program.expect(["extract", "latest", "\(two).txt", "--to", "Out"] + places)
         #expect(try program.sandbox.read("Out/\(two).txt") == Array("twice\n".utf8))
@@ -86,7 +88,7 @@ struct CanonicalNamesTests {
         try program.expect(["show", "latest", "\(two).txt"] + places)
     }
 
-    @Test("tells two backups apart that are named so")
+    @Test("The program distinguishes two backups with equivalent names")
     func backups() throws {
         let remote = program.sandbox.path("Remote")
         let made = try #require(
@@ -122,7 +124,7 @@ struct CanonicalNamesTests {
     }
 
     @Test(
-        "refuses arguments, variables and a working directory that are no UTF-8, and takes no other file"
+        "The program refuses arguments, variables and a working directory that are not UTF-8"
     )
     func notUTF8() throws {
         // The name by which Swift would take the argument.

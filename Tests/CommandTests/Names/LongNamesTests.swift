@@ -21,7 +21,7 @@ struct LongNamesTests {
         try LocalFileSystem().move(made, to: program.sandbox.path(path))
     }
 
-    @Test("are those of stores, files, directories and links, which are saved and restored")
+    @Test("Stores, files, directories and links with long names are saved and restored")
     func inside() throws {
         let places = ["--stores", "Stores", "--remote", "Remote"]
         for length in [244, 247, 248, 251, 252, 255] {
@@ -42,7 +42,7 @@ struct LongNamesTests {
         try program.expect(["extract", "latest", "\(milk)/\(milk).db", "--to", "Out"] + places)
     }
 
-    @Test("are that of the stores directory, beside which a restore works", arguments: [240, 255])
+    @Test("A restore works beside a stores directory with a long name", arguments: [240, 255])
     func storesDirectory(length: Int) throws {
         let name = String(repeating: "\u{E9}", count: length / 2)
         let places = ["--stores", name, "--remote", "Remote"]
@@ -57,7 +57,7 @@ struct LongNamesTests {
         try program.expect(["restore", "--undo", "--yes"] + places, status: 0)
     }
 
-    @Test("are those of backups, which can be deleted, brought back and imported again")
+    @Test("Backups with long names can be deleted, restored from the trash and imported again")
     func backups() throws {
         let places = ["--stores", "Stores", "--remote", "Remote"]
         try store("Stores/a.db")

@@ -13,7 +13,7 @@ struct SampleCommandTests {
         program = try Program()
     }
 
-    @Test("bring an old sample store up to date, each row once")
+    @Test("The sample's commands update an old sample store, and add each row once")
     func update() throws {
         let sandbox = program.sandbox
         try sandbox.directory("Stores")
@@ -33,7 +33,7 @@ struct SampleCommandTests {
         #expect(!sandbox.exists("Nowhere"))
     }
 
-    @Test("take the first old place that has a store, and say which")
+    @Test("The sample's commands use the first old place with a store, and name it")
     func from() throws {
         let sandbox = program.sandbox
         try sandbox.directory("Empty")
@@ -59,7 +59,7 @@ struct SampleCommandTests {
         #expect(both.status == 64 && both.errors.contains("exclude each other"))
     }
 
-    @Test("make a store only where no other data is, unless they are asked to")
+    @Test("The sample's commands make a store only in a place without other data, unless forced")
     func besideOthers() throws {
         let sandbox = program.sandbox
         try sandbox.write("x", to: "Documents/.letter")
@@ -78,7 +78,7 @@ struct SampleCommandTests {
         #expect(try program.run("init", "--stores", "Disk").status == 0)
     }
 
-    @Test("are not advised for a directory that is mistyped: its neighbours are")
+    @Test("The sample's commands suggest the neighbours of a mistyped directory")
     func mistyped() throws {
         let sandbox = program.sandbox
         try sandbox.directory("app/Stores")
@@ -105,7 +105,7 @@ struct SampleCommandTests {
         #expect(try program.run("items").errors.contains("hint: run 'grocerydude init'"))
     }
 
-    @Test("carry items to another store, through a file or a pipe")
+    @Test("The sample's commands transfer items to another store through a file or a pipe")
     func transfer() throws {
         for name in ["One", "Two", "Three"] {
             #expect(try program.run("init", "--stores", name).status == 0)

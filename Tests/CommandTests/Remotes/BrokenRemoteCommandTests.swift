@@ -25,7 +25,7 @@ struct BrokenRemoteCommandTests {
     }
 
     @Test(
-        "that stops in the middle of an upload fail, and say how things are",
+        "A command fails and reports the state if the remote stops in the middle of an upload",
         arguments: ServedCommandTests.some(.webdav)
     )
     func stops(kind: RemoteServer.Kind) throws {
@@ -55,7 +55,7 @@ struct BrokenRemoteCommandTests {
         #expect(try machine.files() == [String(next.text.dropLast())])
     }
 
-    @Test("that was killed leave a part that their next run removes, and another machine does not")
+    @Test("A killed command's partial file is removed by its next run, but not by another machine")
     func killed() throws {
         let server = try RemoteServer(.webdav, in: sandbox, isBehindProxy: true)
         let machine = try ServedProgram(on: server)
@@ -81,7 +81,7 @@ struct BrokenRemoteCommandTests {
         #expect(try machine.files().count == 2)
     }
 
-    @Test("end at once when they are interrupted", arguments: [SIGINT, SIGTERM])
+    @Test("A command ends at once when it is interrupted", arguments: [SIGINT, SIGTERM])
     func interrupted(signal: Int32) throws {
         let server = try RemoteServer(.webdav, in: sandbox)
         let machine = try ServedProgram(on: server)
@@ -96,7 +96,10 @@ struct BrokenRemoteCommandTests {
         server.goOn()
     }
 
-    @Test("at which nothing listens fail in bounded time", arguments: RemoteServer.Kind.available)
+    @Test(
+        "A command fails in bounded time if the remote does not listen",
+        arguments: RemoteServer.Kind.available
+    )
     func unreachable(kind: RemoteServer.Kind) throws {
         let server = try RemoteServer(kind, in: sandbox)
         let machine = try ServedProgram(on: server)
@@ -112,7 +115,9 @@ struct BrokenRemoteCommandTests {
         #expect(outcome.errors.contains("connection refused"))
     }
 
-    @Test("that refuse tell why, each with its exit code, and leave nothing half done")
+    @Test(
+        "A command reports each refusal with its own exit code, and leaves no partial work"
+    )
     func refusals() throws {
         let server = try RemoteServer(.webdav, in: sandbox, isBehindProxy: true)
         let wrong = try ServedProgram(on: server, password: "wrong")
@@ -133,7 +138,7 @@ struct BrokenRemoteCommandTests {
     }
 
     @Test(
-        "that may only be read fail, and leave nothing half done",
+        "A command on a read-only remote fails, and leaves no partial work",
         arguments: ServedCommandTests.some(.webdav, .sftp).filter { $0 != .s3 }
     )
     func readOnly(kind: RemoteServer.Kind) throws {
@@ -145,7 +150,7 @@ struct BrokenRemoteCommandTests {
         try expectNothing(of: machine)
     }
 
-    @Test("know their machine again, and do without if they cannot")
+    @Test("A command recognizes its machine, and continues if it cannot")
     func machine() throws {
         let directory = sandbox.path("State/grocerydude")
         let machine = try #require(Invocation.machine(in: directory))

@@ -26,7 +26,7 @@ struct BucketTests {
     }
 
     @Test(
-        "say that a key is wrong, and do nothing",
+        "A command reports a wrong key for a bucket, and does nothing",
         arguments: ["InvalidAccessKeyId", "SignatureDoesNotMatch"]
     )
     func wrongKey(code: String) throws {
@@ -48,7 +48,7 @@ struct BucketTests {
         #expect(try machine.files().isEmpty)
     }
 
-    @Test("say that a bucket may only be read, and change nothing")
+    @Test("A command reports a read-only bucket, and changes nothing")
     func readOnly() throws {
         let server = try RemoteServer(.s3, in: sandbox, isBehindProxy: true)
         let machine = try ServedProgram(on: server)
@@ -84,7 +84,7 @@ struct BucketTests {
         return machine
     }
 
-    @Test("upload in parts, and get back what they put together")
+    @Test("A backup is uploaded to a bucket in parts, and restored whole")
     func parts() throws {
         let server = try RemoteServer(.s3, in: sandbox)
         let machine = try machine(on: server)
@@ -99,7 +99,9 @@ struct BucketTests {
         #expect(after.items.map(\.detail) == before.items.map(\.detail))
     }
 
-    @Test("list nothing of an upload that was killed between its parts, and the next one is whole")
+    @Test(
+        "A bucket lists no upload killed between its parts, and the next backup is whole"
+    )
     func killed() throws {
         let server = try RemoteServer(.s3, in: sandbox, isBehindProxy: true)
         let machine = try machine(on: server)
@@ -126,7 +128,7 @@ struct BucketTests {
         #expect(try machine.files() == [String(next.text.dropLast())])
     }
 
-    @Test("bring back from a bucket with versions what an intruder deleted and replaced")
+    @Test("A bucket with versions restores what an intruder deleted and replaced")
     func versions() throws {
         let server = try RemoteServer(.s3, in: sandbox)
         try server.keepVersions()

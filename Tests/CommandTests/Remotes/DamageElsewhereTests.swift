@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Damage elsewhere",
+    "Damage in a remote folder",
     .enabled(if: ServedDirectory.isAvailable, "rclone is not installed")
 )
 struct DamageElsewhereTests {
@@ -35,7 +35,7 @@ struct DamageElsewhereTests {
     }
 
     @Test(
-        "is not seen by a list, but by a check; a restore refuses before anything is touched",
+        "A check finds remote damage that a list does not, and a restore refuses before any change",
         arguments: ServedDirectory.Kind.allCases,
         Damage.allCases
     )

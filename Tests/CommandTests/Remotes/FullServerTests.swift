@@ -14,7 +14,7 @@ struct FullServerTests {
         (try? Tool.run("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]))?.status == 0
 
     @Test(
-        "fail, say so as far as the server does, and leave what was there",
+        "A command on a full server fails, reports the cause if the server does, and loses nothing",
         .enabled(if: mayMount, "this system or user may not mount"),
         arguments: [RemoteServer.Kind.sftp, .webdav]
     )

@@ -6,7 +6,7 @@ import Testing
 
 /// Runs that are killed while an archive is under a hidden name on a real server.
 @Suite(
-    "What a killed upload left",
+    "Leftovers of a killed upload",
     .serialized,
     .enabled(if: RemoteServer.Kind.webdav.isInstalled, "rclone is not installed")
 )
@@ -36,7 +36,10 @@ struct LeftoverTests {
         .map { Upload(arguments: $0, request: request) }
     }
 
-    @Test("is removed by the next run of the same command", arguments: uploads)
+    @Test(
+        "The next run of the same command removes the leftovers of a killed upload",
+        arguments: uploads
+    )
     func removed(upload: Upload) throws {
         let server = try RemoteServer(.webdav, in: sandbox, isBehindProxy: true)
         let machine = try ServedProgram(on: server)

@@ -26,7 +26,7 @@ struct OtherZoneTests {
     }
 
     @Test(
-        "knows when a backup was made, by rules that have a name or none",
+        "A machine in another time zone knows a backup's time, with named or unnamed rules",
         arguments: ["Asia/Kathmandu", "<+0545>-5:45", "AAA11", "UTC"]
     )
     func times(zone: String) throws {
@@ -51,7 +51,9 @@ struct OtherZoneTests {
         }
     }
 
-    @Test("takes the newest backup as the latest, and that of a day by its date")
+    @Test(
+        "A machine in another time zone finds the latest backup, and a day's backup by its date"
+    )
     func latest() throws {
         try FileManager.default.removeItem(atPath: program.sandbox.path("Remote").string)
         try program.sandbox.directory("Remote")

@@ -25,7 +25,7 @@ struct QuickCheckTests {
         return (outcome.status, try #require(rows.first))
     }
 
-    @Test("compares hashes where the remote has them, and sizes elsewhere; it fetches nothing")
+    @Test("A quick check compares hashes or sizes, and downloads nothing")
     func compares() throws {
         for kind in ServedDirectory.Kind.allCases {
             let sandbox = program.sandbox
@@ -53,7 +53,7 @@ struct QuickCheckTests {
         }
     }
 
-    @Test("does not check what it knows nothing of, and says so")
+    @Test("A quick check skips files that it knows nothing of, and reports that")
     func unknown() throws {
         let server = try ServedDirectory(program.sandbox.path("Remote"))
         let places = ["--stores", "Stores", "--remote", server.address]
@@ -70,7 +70,7 @@ struct QuickCheckTests {
         #expect(local.text.contains("not checked"))
     }
 
-    @Test("is not for one who wants the data read")
+    @Test("A quick check is refused together with options that read the data")
     func alone() throws {
         let outcome = try program.run("check", "--quick", "--restore", "--remote", "Remote")
         #expect(outcome.status == 64)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Looking at archives elsewhere",
+    "Commands that read only parts of remote archives",
     .enabled(if: ServedDirectory.canCount, "rclone or python3 is not installed")
 )
 struct RangeTests {
@@ -25,7 +25,7 @@ struct RangeTests {
     }
 
     @Test(
-        "takes no more than their ends, and says what is known of all of them",
+        "A command reads only the ends of remote archives, and shows what is known of all",
         arguments: [["show", "latest"], ["restore", "latest", "--dry-run"]]
     )
     func bounded(command: [String]) throws {

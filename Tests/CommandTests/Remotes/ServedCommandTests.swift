@@ -22,7 +22,7 @@ struct ServedCommandTests {
     static let isThorough = ProcessInfo.processInfo.environment["GROCERYDUDE_REMOTES"] == "all"
 
     @Test(
-        "do their work, and start few processes",
+        "Commands over a server do their work, and start few processes",
         arguments: RemoteServer.Kind.available
     )
     func everyCommand(kind: RemoteServer.Kind) throws {
@@ -61,7 +61,10 @@ struct ServedCommandTests {
         #expect(try !machine.files().contains { $0.contains(".partial") })
     }
 
-    @Test("keep an encrypted folder, and show the server nothing", arguments: some(.webdav))
+    @Test(
+        "Commands keep an encrypted folder on a server, and show the server nothing",
+        arguments: some(.webdav)
+    )
     func encrypted(kind: RemoteServer.Kind) throws {
         let server = try RemoteServer(kind, in: sandbox)
         let machine = try ServedProgram(on: server)
@@ -96,7 +99,10 @@ struct ServedCommandTests {
         #expect(try !machine.files().contains { $0.contains(".partial") })
     }
 
-    @Test("of two machines at once lose and overwrite nothing", arguments: some(.webdav, .sftp))
+    @Test(
+        "Commands of two machines at once lose and overwrite nothing",
+        arguments: some(.webdav, .sftp)
+    )
     func twoMachines(kind: RemoteServer.Kind) async throws {
         let server = try RemoteServer(kind, in: sandbox)
         let machines = try (0..<2).map { _ in try ServedProgram(on: server) }
@@ -165,7 +171,10 @@ struct ServedCommandTests {
         try await both(machines, ["", ""]) { machine, _ in try body(machine) }
     }
 
-    @Test("tell how far a transfer is, a line a second", arguments: some(.webdav))
+    @Test(
+        "Commands report the progress of a transfer on one line per second",
+        arguments: some(.webdav)
+    )
     func status(kind: RemoteServer.Kind) throws {
         let server = try RemoteServer(kind, in: sandbox, isBehindProxy: true)
         let machine = try ServedProgram(on: server)
@@ -188,7 +197,7 @@ struct ServedCommandTests {
         }
     }
 
-    @Test("lose and overwrite nothing by a list that lags", arguments: some(.webdav))
+    @Test("Commands lose and overwrite nothing if the server's list lags", arguments: some(.webdav))
     func lagging(kind: RemoteServer.Kind) throws {
         let server = try RemoteServer(kind, in: sandbox)
         let machine = try ServedProgram(on: server)
@@ -228,7 +237,11 @@ struct ServedCommandTests {
         #expect(try other.run("check", name).status == 0)
     }
 
-    @Test("take a large store", .enabled(if: isThorough), arguments: RemoteServer.Kind.available)
+    @Test(
+        "Commands transfer a large store",
+        .enabled(if: isThorough),
+        arguments: RemoteServer.Kind.available
+    )
     func large(kind: RemoteServer.Kind) throws {
         let server = try RemoteServer(kind, in: sandbox)
         let machine = try ServedProgram(on: server)

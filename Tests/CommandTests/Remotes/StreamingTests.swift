@@ -24,7 +24,7 @@ struct StreamingTests {
 
     private func archives() throws -> [String] { try names().filter { $0.hasSuffix(".zip") } }
 
-    @Test("is as good as another, and is never on this machine")
+    @Test("A streamed backup equals another, and is never stored on this machine")
     func streams() throws {
         let server = try ServedDirectory(program.sandbox.path("Remote"), over: .sftp)
         let places = ["--stores", "Stores", "--remote", server.address]
@@ -55,7 +55,9 @@ struct StreamingTests {
         )
     }
 
-    @Test("is made here first where the remote cannot take it so, and that is said")
+    @Test(
+        "A backup is made on this machine first if the remote cannot take a stream, with a message"
+    )
     func fallsBack() throws {
         let server = try ServedDirectory(program.sandbox.path("Remote"))
         try program.configure("spool: false\n")
@@ -77,7 +79,7 @@ struct StreamingTests {
         return running
     }
 
-    @Test("lists nothing if it is killed, and the next one succeeds")
+    @Test("A killed stream lists no backup, and the next backup succeeds")
     func killed() throws {
         let server = try ServedDirectory(program.sandbox.path("Remote"), over: .sftp)
         let running = try begin(server)
@@ -91,7 +93,7 @@ struct StreamingTests {
         #expect(try program.run(["check", "latest"] + places.suffix(2)).status == 0)
     }
 
-    @Test("fails if the server goes away, and leaves nothing that is listed")
+    @Test("A streamed backup fails if the server goes away, and lists nothing")
     func serverGone() throws {
         let server = try ServedDirectory(program.sandbox.path("Remote"), over: .sftp)
         let running = try begin(server)
@@ -100,7 +102,7 @@ struct StreamingTests {
         #expect(try archives().isEmpty)
     }
 
-    @Test("leaves nothing if it is interrupted")
+    @Test("An interrupted stream leaves nothing")
     func interrupted() throws {
         let server = try ServedDirectory(program.sandbox.path("Remote"), over: .sftp)
         let running = try begin(server)

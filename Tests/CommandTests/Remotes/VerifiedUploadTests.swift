@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "An upload to a remote that tells hashes",
+    "An upload to a remote with hashes",
     .enabled(if: ServedDirectory.canCount, "rclone or python3 is not installed")
 )
 struct VerifiedUploadTests {
@@ -17,7 +17,7 @@ struct VerifiedUploadTests {
     }
 
     @Test(
-        "is refused if what arrived is not what was sent, whatever rclone is told; nothing is left",
+        "An upload that arrives wrong is refused whatever rclone's options, and leaves nothing",
         arguments: ["spool=true", "spool=false"]
     )
     func corrupted(option: String) throws {
@@ -33,7 +33,9 @@ struct VerifiedUploadTests {
         #expect(left.isEmpty, "\(left)")
     }
 
-    @Test("is refused if it waited, and waits on; sent whole, its hash is known")
+    @Test(
+        "A waiting backup whose upload arrives wrong still waits, and a whole one has a known hash"
+    )
     func waited() throws {
         let queue = ["backup", "--set", "queue=true", "--stores", "Stores", "--remote"]
         for isFlipping in [true, false] {
@@ -56,7 +58,7 @@ struct VerifiedUploadTests {
     }
 
     @Test(
-        "is compared with later, and looked into without ranges",
+        "A quick check compares an upload's hash, and a server without ranges suffices to read it",
         arguments: ["spool=true", "spool=false"]
     )
     func right(option: String) throws {

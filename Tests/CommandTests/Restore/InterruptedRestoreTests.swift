@@ -54,14 +54,14 @@ struct InterruptedRestoreTests {
         #expect(try paths() == before)
     }
 
-    @Test("what it put in place is kept, and any command says so")
+    @Test("A killed restore's data stays in place, and any command reports that")
     func finished() throws {
         #expect(try program.run("list").errors.contains("finished the restore"))
         #expect(!sandbox.exists("Stores_Old"))
         #expect(try !program.run("items").text.contains("Quinces"))
     }
 
-    @Test("a damaged store that somebody has open stays, with exit code 24, until that is closed")
+    @Test("A damaged store in use stays in place with exit code 24 until it is closed")
     func damagedInUse() throws {
         let application = try StoreApplication(on: store, "SELECT * FROM sqlite_schema")
         let file = try FileHandle(forWritingTo: URL(filePath: store.string))
@@ -76,7 +76,7 @@ struct InterruptedRestoreTests {
         #expect(try program.run("items").text.contains("Quinces"))
     }
 
-    @Test("a store that cannot be looked at stays, with exit code 22, until it can")
+    @Test("A store that cannot be read stays in place with exit code 22 until it can")
     func noScratch() throws {
         try leaveLog()
         let nowhere = sandbox.path("nowhere").string
@@ -88,7 +88,7 @@ struct InterruptedRestoreTests {
     }
 
     @Test(
-        "a store that there is no space to look at stays, with exit code 23, until there is",
+        "A store that needs more space to be read stays with exit code 23 until there is space",
         .enabled(if: Namespace.mayMount, "this system or user may not mount")
     )
     func fullScratch() throws {
@@ -116,7 +116,7 @@ struct InterruptedRestoreTests {
 
 @Suite("The application of a restore that was killed while it started")
 struct InterruptedStartTests {
-    @Test("is told to be stopped, once, though all its data is back in place")
+    @Test("A command warns once that the application must stop after its restore was rolled back")
     func rolledBack() throws {
         let program = try Program()
         try program.make(stores: "Stores", remote: "Remote")

@@ -36,7 +36,7 @@ struct RestoreCommandTests {
     }
 
     @Test(
-        "asks before much is replaced by little, and takes no for an answer",
+        "Restore asks before it replaces much data by little, and accepts a refusal",
         .enabled(if: Tool.isInstalled("script"), "script(1) is not installed")
     )
     func asks() throws {
@@ -59,7 +59,7 @@ struct RestoreCommandTests {
         #expect(accepted.errors.contains(words))
     }
 
-    @Test("says where it was, what comes next, and each step if that is wanted")
+    @Test("Restore names its folder and the next step, and each step in verbose mode")
     func words() throws {
         #expect(try run("init").status == 0)
         let backup = try run("backup")
@@ -78,7 +78,7 @@ struct RestoreCommandTests {
         #expect(try run("restore", "latest", "--yes", "--quiet").errors == "")
     }
 
-    @Test("names who still has the replaced files open after a forced restore")
+    @Test("Restore names the processes with replaced files open after a forced restore")
     func stillOpen() throws {
         #expect(try run("init").status == 0)
         #expect(try run("backup").status == 0)
@@ -92,7 +92,7 @@ struct RestoreCommandTests {
         application.kill()
     }
 
-    @Test("takes a name or '--undo', and not both")
+    @Test("Restore takes either a name or '--undo'")
     func usage() throws {
         #expect(try run("init").status == 0)
         #expect(try run("backup").status == 0)

@@ -31,7 +31,7 @@ struct RestoreQuestionTests {
     }
 
     @Test(
-        "Damage that a check has found is in the question, and a warning if none is asked",
+        "A restore's question mentions damage that a check found, or a warning does",
         .enabled(if: Terminal.isThere, "there is no python3")
     )
     func damaged() throws {
@@ -49,7 +49,7 @@ struct RestoreQuestionTests {
         #expect(try sandbox.read("Stores/note") == Array("old".utf8))
     }
 
-    @Test("A backup that nobody has named is named before anything is done")
+    @Test("A restore names the backup that it selected before it does anything")
     func named() throws {
         try program.expect("backup", "--quiet")
         let name =

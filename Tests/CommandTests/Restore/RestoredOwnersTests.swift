@@ -6,7 +6,7 @@ import Testing
 
 /// A restore by root, on a machine where users have other numbers.
 @Suite(
-    "Owners of what root restores",
+    "Owners of files that root restores",
     .enabled(if: OrdinaryUser.isRoot, "only root gives files away")
 )
 struct RestoredOwnersTests {
@@ -51,7 +51,7 @@ struct RestoredOwnersTests {
         try LocalFileSystem().remove(sandbox.path("Stores/sub/note"))
     }
 
-    @Test("are those of the present data, and root's stay root's")
+    @Test("Restored files get the owners of the present data, and root's files stay root's")
     func presentWin() throws {
         try savedByAnother()
         let outcome = try program.expect("restore", "latest", "--yes")
@@ -69,7 +69,7 @@ struct RestoredOwnersTests {
     }
 
     @Test(
-        "are the numbers of the backup if these are asked for, if nothing is there, or if nothing differs"
+        "Restored files get the backup's numbers on request, or if no present data differs"
     )
     func numbers() throws {
         try savedByAnother()
@@ -90,7 +90,7 @@ struct RestoredOwnersTests {
         #expect(try owners() == saved)
     }
 
-    @Test("are the stores directory's for an archive that knows none")
+    @Test("Restored files get the owner of the stores directory if the archive knows none")
     func foreign() throws {
         let zip = sandbox.path("Remote/Other Stores.zip").string
         try Tool.check("zip", ["-qrX", zip, "."], directory: sandbox.path("Stores"))

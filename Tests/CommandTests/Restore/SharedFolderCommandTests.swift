@@ -40,7 +40,7 @@ struct SharedFolderCommandTests {
         return made.text.trimmingCharacters(in: .newlines)
     }
 
-    @Test("Undoing a restore brings back the data of the same stores directory")
+    @Test("An undo of a restore restores the data of the same stores directory")
     func undo() throws {
         let first = try backUp("One")
         _ = try backUp("Two")
@@ -62,7 +62,7 @@ struct SharedFolderCommandTests {
     }
 
     @Test(
-        "The latest is that of the stores directory, and another's is not restored without a word"
+        "The latest backup is the stores directory's own, and another's needs confirmation"
     )
     func latest() throws {
         _ = try backUp("One")
@@ -89,7 +89,7 @@ struct SharedFolderCommandTests {
         #expect(try items("New").contains("Pear"))
     }
 
-    @Test("The latest is the same backup for whatever looks into it, keeps or moves it")
+    @Test("All commands agree on the latest backup in a shared folder")
     func latestOfAll() throws {
         let own = try backUp("One")
         let other = try backUp("Two")
@@ -116,7 +116,9 @@ struct SharedFolderCommandTests {
         #expect(try !run("Two", ["show", "latest"]).errors.contains("took '"))
     }
 
-    @Test("It restores none of several that do not tell what they are of")
+    @Test(
+        "A restore is refused if several backups in a shared folder do not name their origin"
+    )
     func unknown() throws {
         let home = try EncryptedHome()
         _ = try home.encrypt()

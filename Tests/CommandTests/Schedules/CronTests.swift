@@ -25,7 +25,7 @@ struct CronTests {
         )
     }
 
-    @Test("says nothing when all goes well, but what it is asked")
+    @Test("A command under cron writes nothing except its answer if all goes well")
     func quiet() throws {
         for command in [
             "items add Honey", "backup", "backup --skip-if-unchanged", "check", "pin latest",
@@ -51,7 +51,7 @@ struct CronTests {
         }
     }
 
-    @Test("says what a check has found, and why nothing is removed")
+    @Test("A command under cron reports what a check found, and why nothing is removed")
     func quietTrouble() throws {
         let store = program.sandbox.path(".local/share/grocerydude/Stores/Grocery-Dude.sqlite")
         #expect(try run("backup --quiet").status == 0)
@@ -80,7 +80,7 @@ struct CronTests {
         #expect(try run("log --limit 1").text.contains("Grocery-Dude.sqlite"))
     }
 
-    @Test("says what failed, and what to do, in one line if it is to be quiet")
+    @Test("A quiet command under cron reports a failure and its remedy in one line")
     func failure() async throws {
         func expect(_ status: Int32, _ command: String) throws {
             let outcome = try run(command)
@@ -106,7 +106,7 @@ struct CronTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("needs no home in the environment")
+    @Test("A command under cron needs no home in the environment")
     func noHome() throws {
         let outcome = try Tool.run(
             "/usr/bin/env",
@@ -120,7 +120,7 @@ struct CronTests {
     }
 
     @Test(
-        "tells of wrong use in JSON where JSON is wanted",
+        "A command under cron reports wrong use in JSON if JSON is requested",
         arguments: [
             ("show --json", "missing expected argument '<name>'", "show"),
             ("--json frob", "unknown option '--json'", ""),
@@ -146,7 +146,7 @@ struct CronTests {
         #expect((error["hint"] as? String)?.hasPrefix("run 'grocerydude \(name)") == true)
     }
 
-    @Test("tells of wrong use in words where JSON is only the value of something")
+    @Test("A command under cron reports wrong use in words if JSON is only the value of an option")
     func usageInWords() throws {
         let outcome = try run("items add a b -- --json")
         #expect(outcome.status == 64)

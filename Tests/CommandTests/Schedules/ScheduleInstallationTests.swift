@@ -75,7 +75,7 @@ struct ScheduleInstallationTests {
 
     private let units = ".config/systemd/user/grocerydude"
 
-    @Test("is written as units, started, shown and removed")
+    @Test("A schedule is written as systemd units, started, shown and removed")
     func systemd() throws {
         let installed = try run("install", "--profile", "photos", "--kind", "systemd-user")
         #expect(installed.status == 0, "\(installed.errors)")
@@ -115,7 +115,7 @@ struct ScheduleInstallationTests {
     }
 
     @Test(
-        "that only its installation was told of is shown as what it is",
+        "A schedule that was given only to the installation is shown as such",
         arguments: [
             ("systemd-user", "continuous 1m"), ("systemd-user", "daily 04:00"), ("cron", "hourly"),
         ]
@@ -138,7 +138,7 @@ struct ScheduleInstallationTests {
         #expect(again.errors.contains("schedule install --schedule '\(schedule)''"))
     }
 
-    @Test("leaves all as it was where systemd does not take it")
+    @Test("A schedule that systemd refuses changes nothing")
     func systemdFails() throws {
         let refused = try run(
             "install",
@@ -163,7 +163,7 @@ struct ScheduleInstallationTests {
         #expect(written.status == 0)
     }
 
-    @Test("is a block of the crontab, whose other lines stay")
+    @Test("A schedule becomes a block of the crontab, and the other lines stay")
     func cron() throws {
         // One of the other lines is in an old encoding.
         let others = Array("MAILTO=anna\n# caf".utf8) + [0xE9] + Array("\n0 0 * * * true\n".utf8)
@@ -189,7 +189,7 @@ struct ScheduleInstallationTests {
         #expect(try text("table") == "# BEGIN grocerydude-backup-photos (x)\n")
     }
 
-    @Test("is what status tells of, and a schedule that is not installed is none")
+    @Test("The status shows an installed schedule, and none that is not installed")
     func status() throws {
         try sandbox.directory("Remote")
         func status(_ arguments: String...) throws -> Tool.Outcome {
@@ -211,7 +211,7 @@ struct ScheduleInstallationTests {
         #expect(!other.text.contains("next run"))
     }
 
-    @Test("begins a crontab where there is none")
+    @Test("A schedule creates a crontab if none exists")
     func firstCrontab() throws {
         #expect(
             try run("install", "--profile", "none", "--kind", "cron", "--schedule", "hourly").status
@@ -220,7 +220,7 @@ struct ScheduleInstallationTests {
         #expect(try text("table").hasPrefix("# BEGIN grocerydude-backup-none ("))
     }
 
-    @Test("is said why there is none")
+    @Test("An installation reports why a schedule is missing or wrong")
     func refused() throws {
         let none = try run("install", "--profile", "none", "--kind", "cron")
         #expect(none.status == 1)
@@ -246,7 +246,7 @@ struct ScheduleInstallationTests {
     }
 
     @Test(
-        "is refused where nothing runs by the clock",
+        "A schedule is refused if the system has neither systemd nor cron",
         .disabled(if: FileManager.default.fileExists(atPath: "/run/systemd/system"))
     )
     func nothingThere() throws {

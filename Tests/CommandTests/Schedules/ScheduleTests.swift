@@ -27,7 +27,7 @@ struct ScheduleTests {
         ("monthly 15,1 04:05", "monthly 1,15 04:05", ["*-*-01,15 04:05:00"], ["5 4 1,15 * *"]),
     ]
 
-    @Test("says the same to systemd and cron", arguments: forms.indices)
+    @Test("A schedule means the same to systemd and to cron", arguments: forms.indices)
     func rendering(index: Int) throws {
         let form = Self.forms[index]
         let schedule = try #require(Schedule(form.text))
@@ -37,7 +37,7 @@ struct ScheduleTests {
         #expect(Schedule(schedule.description) == schedule)
     }
 
-    @Test("may be an expression of systemd's or cron's own, for that alone")
+    @Test("A schedule may be an expression of systemd or cron, for that one only")
     func raw() throws {
         let systemd = try #require(Schedule("oncalendar Mon..Fri *-*-* 03:30"))
         #expect(systemd.systemd == ["Mon..Fri *-*-* 03:30"])
@@ -53,7 +53,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "is refused where it is none, or cron could not do it",
+        "A schedule is refused if it is invalid, or cron could not run it",
         arguments: [
             "", "sometimes", "daily 24:00", "daily 3", "daily 3:5", "daily 03:60", "daily 03:30 x",
             "daily ,", "hourly 5", "hourly :60", "hourly :5 x", "every 7m", "every 5h", "every 24h",
@@ -79,7 +79,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "may be one for cron that comes sometime",
+        "A schedule for cron is accepted if its time comes at some date",
         arguments: [
             "0 0 29 2 *", "0 0 30 2 1", "0 0 30 2 fri", "59 23 31 12 7", "0 0 31 4,5 *",
             "0-59/7 */2 1-31 jan-MAR 1-5", "0,30 1,2-4,*/6 * * mon,wed-fri",
@@ -90,7 +90,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "is one of systemd's own if systemd takes it and would run it",
+        "A schedule of systemd is accepted if systemd accepts it and would run it",
         .enabled(if: Tool.isInstalled("systemd-analyze"), "systemd is not installed")
     )
     func systemd() throws {
@@ -131,7 +131,7 @@ struct ScheduleTests {
         }
     }
 
-    @Test("is over once its last day has passed")
+    @Test("A schedule ends after its last day has passed")
     func over() throws {
         let day = Date(timeIntervalSince1970: 1_795_608_000)
         for (text, isOver) in [
@@ -145,7 +145,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "comes next when systemd says so",
+        "A schedule's next run is the time that systemd gives",
         .enabled(if: Tool.isInstalled("systemd-analyze"), "systemd is not installed"),
         arguments: forms.indices
     )
@@ -177,7 +177,7 @@ struct ScheduleTests {
 struct CrontabTests {
     private let block = "# BEGIN job (x)\n1 2 * * * run\n# END job\n"
 
-    @Test("keeps every other line as it is, whatever is in it")
+    @Test("A crontab keeps every other line as it is, whatever its content")
     func others() throws {
         let others: [[UInt8]] = [
             [], Array("MAILTO=x\r\n\n 5 * * * * a\n".utf8), Array("# no end".utf8),
@@ -194,7 +194,7 @@ struct CrontabTests {
         }
     }
 
-    @Test("has a job once, where it was")
+    @Test("A crontab has each job once, at its old place")
     func replaced() throws {
         var crontab = Crontab(Array("a\n\(block)b\n".utf8))
         let other = "# BEGIN job (y)\n3 4 * * * run\n5 6 * * * run\n# END job\n"
@@ -202,7 +202,7 @@ struct CrontabTests {
         #expect(crontab.bytes == Array("a\n\(other)b\n".utf8))
     }
 
-    @Test("is not changed where a job has no end")
+    @Test("A crontab with an unterminated job is not changed")
     func broken() {
         for text in ["# BEGIN job (x)\nmine\n", "# BEGIN job (x)\n# BEGIN other (x)\n# END job\n"] {
             var crontab = Crontab(Array(text.utf8))

@@ -54,7 +54,7 @@ struct ScheduledRunTests {
         )
     }
 
-    @Test("backs up when cron's line is run as cron runs it")
+    @Test("A scheduled run backs up if cron's line is run as cron runs it")
     func cron() throws {
         let text = try #require(files("cron")["crontab"])
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("30 3 * * * ") })
@@ -74,7 +74,7 @@ struct ScheduledRunTests {
     }
 
     @Test(
-        "has units that systemd accepts",
+        "A scheduled run has units that systemd accepts",
         .enabled(if: Tool.isInstalled("systemd-analyze"), "systemd is not installed"),
         arguments: ["systemd-user", "systemd-system"]
     )
@@ -98,7 +98,7 @@ struct ScheduledRunTests {
         }
     }
 
-    @Test("is hardened for systemd, but for hooks, which may need anything")
+    @Test("A scheduled run is hardened for systemd, except for hooks, which may need anything")
     func hardening() throws {
         let system = try #require(files("systemd-system")["grocerydude-backup-p.service"])
         #expect(
@@ -125,7 +125,7 @@ struct ScheduledRunTests {
         #expect(!loose.contains("NoNewPrivileges") && loose.contains("# No sandbox"))
     }
 
-    @Test("takes along what its environment says that matters")
+    @Test("A scheduled run takes the relevant environment variables of its installation")
     func environment() throws {
         let environment = [
             "XDG_DATA_HOME": "/data 50%", "GROCERYDUDE_LOCK_WAIT": "5m", "GROCERYDUDE_PROFILE": "p",
@@ -152,7 +152,7 @@ struct ScheduledRunTests {
     }
 
     @Test(
-        "is refused if a secret would be where others read it",
+        "A scheduled run is refused if others could read its secret",
         arguments: ["systemd-user", "cron"]
     )
     func secrets(kind: String) throws {
@@ -172,7 +172,7 @@ struct ScheduledRunTests {
         #expect(try install(kind, ["GROCERYDUDE_REMOTE": "rclone:nas:x"]).status == 0)
     }
 
-    @Test("is said to lack what only the environment of its installation has")
+    @Test("A scheduled run gives a warning about what only the installation's environment has")
     func missing() throws {
         let password = try install("cron", ["GROCERYDUDE_PASSWORD": "Hush"])
         #expect(password.status == 0 && !password.text.contains("Hush"))
@@ -199,7 +199,7 @@ struct ScheduledRunTests {
         #expect(try install("cron", known).errors.isEmpty)
     }
 
-    @Test("is refused for days that have passed, by the installation and by 'config validate'")
+    @Test("A schedule of past days is refused by the installation and by 'config validate'")
     func over() throws {
         try sandbox.write(
             "profiles: {a: {}, p: {stores: S, check: {schedule: oncalendar 2020-01-01}}}\n",
@@ -220,7 +220,7 @@ struct ScheduledRunTests {
         #expect(never.status == 64 && never.errors.contains("never.yaml:1: 'schedule'"))
     }
 
-    @Test("has words quoted as systemd reads them")
+    @Test("A scheduled run quotes its words as systemd reads them")
     func quoting() {
         #expect(SystemdUnits.quoted("/usr/bin/x-y_z.1") == "/usr/bin/x-y_z.1")
         #expect(SystemdUnits.quoted("") == #""""#)
@@ -229,7 +229,7 @@ struct ScheduledRunTests {
         #expect(SystemdUnits.argument("$x") == #""$$x""#)
     }
 
-    @Test("is refused with a line break for cron, where a line is all there is")
+    @Test("A scheduled run with a line break is refused for cron, which allows only one line")
     func lineBreak() throws {
         #expect(throws: ScheduleError.self) { try Crontab.word("a\nb") }
     }

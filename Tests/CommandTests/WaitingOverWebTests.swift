@@ -75,7 +75,9 @@ struct WaitingOverWebTests {
             .filter { $0.hasSuffix(".zip") }.sorted()
     }
 
-    @Test("a backup waits while the server is away, and is whole wherever it goes from there")
+    @Test(
+        "A backup waits while the server is away, and stays whole wherever it is moved from there"
+    )
     func away() throws {
         let first = try run(["backup", "--set", "queue=true", "--tag", "a"] + places)
         #expect(first.status == 0 && first.errors.contains("waits for"), "\(first.errors)")
@@ -98,7 +100,7 @@ struct WaitingOverWebTests {
         #expect(try run(["copy", "--all", "--to", "Other"] + places).status != 0)
     }
 
-    @Test("a backup whose upload is killed goes on without its stores, and arrives once")
+    @Test("A backup whose upload is killed continues without its stores, and arrives once")
     func killed() throws {
         var generator = Pseudorandom(seed: 7)
         try program.sandbox.write(generator.bytes(8_000_000), to: "Stores/large")

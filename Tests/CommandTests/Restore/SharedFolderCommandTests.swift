@@ -117,7 +117,7 @@ struct SharedFolderCommandTests {
     }
 
     @Test(
-        "A restore is refused if several backups in a shared folder do not name their origin"
+        "An undo is refused if several safety backups do not show their origin"
     )
     func unknown() throws {
         let home = try EncryptedHome()

@@ -72,7 +72,7 @@ struct ServedSyncTests {
     }
 
     @Test(
-        "start few processes of rclone's, however many files there are",
+        "A sync over a server starts few rclone processes, however many files exist",
         arguments: RemoteServer.Kind.available.filter { $0 != .sftp }
     )
     func processes(kind: RemoteServer.Kind) throws {
@@ -96,7 +96,7 @@ struct ServedSyncTests {
         #expect(try scene.phone.sql(query) == scene.desk.sql(query))
     }
 
-    @Test("keep what is edited while the server is down, and say so", arguments: [false, true])
+    @Test("A sync keeps edits while the server is down, and reports it", arguments: [false, true])
     func down(holds: Bool) throws {
         let scene = try Scene(.webdav)
         try scene.enable(scene.desk)
@@ -118,7 +118,7 @@ struct ServedSyncTests {
 
     /// `GROCERYDUDE_CUTS=100` tries a hundred times, `GROCERYDUDE_CUTS_SEED=n` begins with a seed.
     @Test(
-        "end up equal over a connection that is cut at random",
+        "Machines become equal over a connection that is cut at random",
         arguments: RemoteServer.Kind.available.filter { $0 != .sftp }
     )
     func cuts(kind: RemoteServer.Kind) throws {

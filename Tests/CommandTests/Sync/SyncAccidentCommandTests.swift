@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("After an accident, stores that take part")
+@Suite("Syncing stores after an accident")
 struct SyncAccidentCommandTests {
     let program: Program
     let desk: SyncHome
@@ -21,7 +21,7 @@ struct SyncAccidentCommandTests {
 
     private func items(_ home: SyncHome) throws -> String { try home.run("items").text }
 
-    @Test("fill a container again that was emptied, and nothing local goes")
+    @Test("A sync fills an emptied container again, and removes nothing local")
     func seed() throws {
         try desk.run("items", "add", "Honey")
         #expect(try desk.run("sync").status == 0)
@@ -39,7 +39,7 @@ struct SyncAccidentCommandTests {
     }
 
     @Test(
-        "ask what a restore meant, and do as they are told",
+        "A sync asks what a restore meant, and follows the answer",
         arguments: ["merge", "edits", "container"]
     )
     func restore(take: String) throws {
@@ -60,7 +60,7 @@ struct SyncAccidentCommandTests {
         #expect(try items(desk) == items(phone))
     }
 
-    @Test("tell where what yielded is kept, and replace no copy")
+    @Test("A rejoin names the copy of the replaced store, and replaces no older copy")
     func yielded() throws {
         let remote = try program.sandbox.directory("Remote").string
         #expect(try desk.run("backup", "--remote", remote).status == 0)
@@ -78,7 +78,7 @@ struct SyncAccidentCommandTests {
         #expect((stores?.first?["yielded"] as? String)?.hasSuffix(".sqlite") == true)
     }
 
-    @Test("rejoin, and agree to no map by that")
+    @Test("A rejoin does not accept a waiting map")
     func waitingMap() throws {
         let map = try program.sandbox.write(
             #"{"tables": {"item": {"references": {"location_at_home_id": "none"}}}, "exclude": ["location_at_home"]}"#,
@@ -93,7 +93,7 @@ struct SyncAccidentCommandTests {
         #expect(try desk.run("sync", "rejoin", "--take", "merge", "--yes").status == 0)
     }
 
-    @Test("forget one of two devices by one name, and the same one no more than once")
+    @Test("Forget needs a clear choice between two devices of one name, and removes each once")
     func forgetOfTwo() throws {
         #expect(try phone.run("sync", "disable", "--yes").status == 0)
         #expect(try phone.enable().status == 0)
@@ -108,7 +108,7 @@ struct SyncAccidentCommandTests {
         #expect(try desk.run("sync", "forget", "phone", "--yes").status == 0)
     }
 
-    @Test("forget a device by its name, and no other")
+    @Test("Forget removes the named device and no other")
     func forget() throws {
         #expect(try desk.run("sync").status == 0)
         let none = try desk.run("sync", "forget", "tablet", "--yes")

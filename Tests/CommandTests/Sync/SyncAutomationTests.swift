@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Stores that are kept in step by themselves",
+    "Stores that sync automatically",
     .enabled(if: Tool.isInstalled("sqlite3"), "sqlite3 is not installed")
 )
 struct SyncAutomationTests {
@@ -22,7 +22,7 @@ struct SyncAutomationTests {
         #expect(try phone.enable().status == 0)
     }
 
-    @Test("tell the hooks and the log of what was exchanged, and not of what was not")
+    @Test("A sync reports to the hooks and the log what it exchanged, and nothing else")
     func hooks() throws {
         try program.sandbox.write(
             """
@@ -65,7 +65,7 @@ struct SyncAutomationTests {
         #expect(try desk.items() == phone.items())
     }
 
-    @Test("are exchanged by the clock where the profile says so")
+    @Test("A scheduled sync runs if the profile has a schedule for it")
     func schedule() throws {
         let container = desk.container
         try program.sandbox.write(
@@ -83,7 +83,7 @@ struct SyncAutomationTests {
         #expect(try desk.run("schedule", "show").text.hasPrefix("sync  every 5m, next 20"))
     }
 
-    @Test("are not exchanged by any command where the settings say so")
+    @Test("No command syncs if the settings disable sync")
     func disabled() throws {
         let map = try program.sandbox.write("{}", to: "map.json").string
         try phone.run("items", "add", "Figs")
@@ -110,7 +110,7 @@ struct SyncAutomationTests {
         #expect(try desk.run("sync", "disable", "--yes").status == 0)
     }
 
-    @Test("are exchanged whenever the store or the container changes, until a signal")
+    @Test("A watching sync runs at each change of the store or the container, until a signal")
     func watch() throws {
         let process = try RunningTool(
             Program.path,

@@ -25,7 +25,7 @@ struct SyncCommandTests {
         return try #require((json?["stores"] as? [[String: Any]])?.first)
     }
 
-    @Test("end with the same rows, though both were edited and one was cut off")
+    @Test("Two machines end with the same rows after edits on both and an interruption")
     func list() throws {
         try desk.run("items", "add", "Honey")
         try phone.run("items", "add", "Figs")
@@ -67,7 +67,7 @@ struct SyncCommandTests {
         #expect(try desk.items().contains("Nuts") && !desk.items().contains("Honey"))
     }
 
-    @Test("are looked at before anything is done, and a copy of the store is kept")
+    @Test("Enabling sync has a dry run that changes nothing, and keeps a copy of the store")
     func looking() throws {
         let before = try desk.program.sandbox.contents(of: "desk")
         let dry = try desk.run("sync", "enable", "--container", "Shared", "--dry-run")
@@ -100,7 +100,7 @@ struct SyncCommandTests {
         #expect(again.errors.contains("takes part in 'food' through '"))
     }
 
-    @Test("are refused where the container or the stores would not be safe")
+    @Test("Enabling sync is refused if the container or the stores would not be safe")
     func refusals() throws {
         func refused(_ container: FilePath, _ status: Int32, _ text: String) throws {
             let outcome = try desk.run(
@@ -154,7 +154,7 @@ struct SyncCommandTests {
         #expect(try desk.run("sync", "--store", "b").status == 1)
     }
 
-    @Test("wait for another run, and leave what arrived to the next one")
+    @Test("A sync waits for another run, and leaves what arrived to the next one")
     func locks() async throws {
         #expect(try desk.enable().status == 0)
         #expect(try phone.enable().status == 0)
@@ -183,7 +183,7 @@ struct SyncCommandTests {
         try #require(outcome.text.split(separator: "'").dropFirst().first.map(String.init))
     }
 
-    @Test("write under an open application only if they may")
+    @Test("A sync writes a store that an application has open only if the settings allow it")
     func open() throws {
         #expect(try desk.enable().status == 0)
         #expect(try phone.enable().status == 0)
@@ -203,7 +203,7 @@ struct SyncCommandTests {
         application.kill()
     }
 
-    @Test("do not write under an application that is idle, and has no lock")
+    @Test("A sync does not write a store of an idle application without a lock")
     func idle() throws {
         try desk.sql("PRAGMA journal_mode = DELETE")
         #expect(try desk.enable().status == 0)
@@ -221,7 +221,7 @@ struct SyncCommandTests {
         #expect(try desk.items().count == 13)
     }
 
-    @Test("are told of every reason for which a store cannot sync, and of the way out of each")
+    @Test("A sync reports every reason why a store cannot sync, and the remedy for each")
     func severalReasons() throws {
         try desk.replaceStore(
             """
@@ -250,7 +250,7 @@ struct SyncCommandTests {
         #expect(!wide.errors.contains("--map"))
     }
 
-    @Test("write a store of Core Data only while it is closed, unless they are told to")
+    @Test("A sync writes a Core Data store only while it is closed, unless forced")
     func coreData() throws {
         let model = ModelCache([.init("Note", ["title": .attribute("VARCHAR")])])
         for home in [desk, phone] {
@@ -276,7 +276,7 @@ struct SyncCommandTests {
         #expect(try desk.sql("SELECT ZTITLE, Z_OPT FROM ZNOTE") == "dates|2\n")
     }
 
-    @Test("ask where only a person knows what the data mean")
+    @Test("A sync asks if only a person knows what the data mean")
     func decisions() throws {
         try desk.sql(
             "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30) INSERT INTO item (id, name, quantity) SELECT 'x' || i, 'x' || i, 1 FROM n"
@@ -311,7 +311,7 @@ struct SyncCommandTests {
         #expect(try desk.run("sync").status == 0)
     }
 
-    @Test("tell a damaged sidecar, and one of a newer version; switched off, they do nothing")
+    @Test("A sync reports a damaged or newer sidecar, and does nothing if it is disabled")
     func sidecars() throws {
         #expect(try desk.enable().status == 0)
         let path = try desk.sidecar.appending("sync.sqlite")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Stores that take part, and are damaged or cannot be read",
+    "Syncing stores that are damaged or cannot be read",
     .enabled(if: Tool.isInstalled("sqlite3"), "sqlite3 is not installed")
 )
 struct SyncDamageTests {
@@ -26,7 +26,7 @@ struct SyncDamageTests {
     }
 
     @Test(
-        "are told of where their files are no stores any more",
+        "A sync reports files that are no longer stores",
         arguments: ["", "none", "folder"]
     )
     func noStore(content: String) throws {
@@ -61,7 +61,7 @@ struct SyncDamageTests {
         #expect(try desk.run("sync").status == 0)
     }
 
-    @Test("are told of where they are damaged further on, with what helps")
+    @Test("A sync reports damage further on in a store, with a remedy")
     func damage() throws {
         try desk.run("items", "add", "Honey")
         try desk.sql("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -89,7 +89,7 @@ struct SyncDamageTests {
         #expect(line.contains(#""state":"damaged""#), "\(line)")
     }
 
-    @Test("have no state of before where their files are gone")
+    @Test("A store whose file is gone does not show its earlier state")
     func gone() throws {
         try LocalFileSystem().remove(desk.store)
         let gone = try store("sync")
@@ -97,7 +97,7 @@ struct SyncDamageTests {
         #expect(try store("sync", "status")["state"] as? String == "gone")
     }
 
-    @Test("tell that their disk is full", .enabled(if: SyncTroubleTests.mayMount))
+    @Test("A sync reports a full disk", .enabled(if: SyncTroubleTests.mayMount))
     func fullDisk() throws {
         let phone = try SyncHome("phone", program)
         #expect(try phone.enable().status == 0)
@@ -149,7 +149,7 @@ struct SyncPermissionTests {
         try Tool.check("chmod", [mode, path.string])
     }
 
-    @Test("tell that a store may not be read")
+    @Test("A sync reports a store that it may not read")
     func store() throws {
         try chmod("000", desk.store)
         for outcome in [try sync(), try sync("status")] {
@@ -162,7 +162,7 @@ struct SyncPermissionTests {
         #expect(try sync().status == 0)
     }
 
-    @Test("wait where the container may not be read or written", arguments: ["000", "555"])
+    @Test("A sync waits if it may not read or write the container", arguments: ["000", "555"])
     func container(mode: String) throws {
         try desk.sql("UPDATE item SET name = 'Honey' WHERE name = 'Milk'")
         let places = [desk.container, desk.container.appending("grocery-dude/log")]

@@ -4,7 +4,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Stores in step", .enabled(if: Tool.isInstalled("sqlite3"), "sqlite3 is not installed"))
+@Suite(
+    "The status and the conflicts of syncing stores",
+    .enabled(if: Tool.isInstalled("sqlite3"), "sqlite3 is not installed")
+)
 struct SyncLookingTests {
     let program: Program
     let desk: SyncHome
@@ -24,7 +27,7 @@ struct SyncLookingTests {
         return try #require((json?["stores"] as? [[String: Any]])?.first)
     }
 
-    @Test("are told of with their devices, what waits, and how long ago it was")
+    @Test("The sync status shows stores with their devices, waiting changes and their age")
     func looking() throws {
         try phone.run("items", "add", "Nuts")
         #expect(try phone.run("sync").status == 0)
@@ -79,7 +82,7 @@ struct SyncLookingTests {
         #expect(newer.errors.contains("hint: update this program"))
     }
 
-    @Test("leave files of other programs in the container alone, and say nothing of them")
+    @Test("A sync ignores files of other programs in the container, and does not mention them")
     func foreign() throws {
         for (name, content) in [
             ("log/desktop.ini", "[.ShellClassInfo]"), ("info/.DS_Store", "Bud1"), ("base/Icon", ""),
@@ -106,7 +109,7 @@ struct SyncLookingTests {
         }
     }
 
-    @Test("list the rows that are not shown, with the reason")
+    @Test("The list of conflicts shows the hidden rows with the reason")
     func unshown() throws {
         for home in [desk, phone] {
             #expect(try home.run("sync", "disable", "--yes").status == 0)
@@ -138,7 +141,7 @@ struct SyncLookingTests {
         #expect((row["row"] as? String)?.count == 32 && row["number"] == nil)
     }
 
-    @Test("list what lost, and make it an edit again")
+    @Test("The list of conflicts shows lost values, and a command makes one an edit again")
     func conflicts() throws {
         try desk.sql("UPDATE item SET quantity = 5 WHERE name = 'Milk'")
         try desk.sql("UPDATE item SET quantity = 7 WHERE name = 'Eggs'")
@@ -172,7 +175,7 @@ struct SyncLookingTests {
         }
     }
 
-    @Test("forget what lost, if nobody wants it")
+    @Test("A command discards the lost values that are not wanted")
     func clear() throws {
         try desk.sql("UPDATE item SET quantity = 5 WHERE name = 'Milk'")
         #expect(try desk.run("sync").status == 0)
@@ -184,7 +187,7 @@ struct SyncLookingTests {
         #expect(try desk.sql("SELECT quantity FROM item WHERE name = 'Milk'") == "6.0\n")
     }
 
-    @Test("leave as they are, or as they were before")
+    @Test("A store leaves the sync as it is, or as it was before")
     func disable() throws {
         try phone.run("items", "add", "Figs")
         #expect(try phone.run("sync").status == 0)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Maps by which two rows are alike",
+    "Maps that make two rows equal",
     .enabled(if: Tool.isInstalled("sqlite3"), "sqlite3 is not installed")
 )
 struct SyncMapTests {
@@ -34,7 +34,10 @@ struct SyncMapTests {
         #expect(outcome.errors.contains("or make one row of the two"), "\(outcome.errors)")
     }
 
-    @Test("are refused before anything is kept", arguments: [true, false])
+    @Test(
+        "A map that makes two rows equal is refused before anything is kept",
+        arguments: [true, false]
+    )
     func enable(isDryRun: Bool) throws {
         try desk.sql("INSERT INTO note VALUES (1, 'a', 1), (2, 'a', 2)")
         expectRefusal(try desk.enable("--map", map.string, isDryRun ? "--dry-run" : "--yes"))
@@ -48,7 +51,7 @@ struct SyncMapTests {
         #expect(try desk.enable("--map", map.string).status == 0)
     }
 
-    @Test("are not published")
+    @Test("A map that makes two rows equal is not published")
     func publish() throws {
         try desk.sql("INSERT INTO note VALUES (1, 'a', 1), (2, 'a', 2)")
         #expect(try desk.enable().status == 0 && phone.enable().status == 0)
@@ -61,7 +64,7 @@ struct SyncMapTests {
     }
 
     @Test(
-        "are not accepted where those rows are, whenever the map comes",
+        "A map that makes two rows equal is not accepted, whenever it arrives",
         arguments: [true, false]
     )
     func accept(asksFirst: Bool) throws {

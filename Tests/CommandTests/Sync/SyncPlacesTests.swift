@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 
 /// The rest of these are in SyncTests.
-@Suite("What has failed elsewhere, with places")
+@Suite("Failures of other programs, with places")
 struct SyncPlacesTests {
     @Test(
-        "30. Syncthing #4242, QOwnNotes #1589: the store itself lies in the synchronised folder; refused",
+        "30. Syncthing #4242, QOwnNotes #1589: a store inside the synchronised folder is refused",
         arguments: [".stfolder", ".dropbox.cache"]
     )
     func storeInSynchronisedFolder(mark: String) throws {
@@ -30,7 +30,7 @@ struct SyncPlacesTests {
         #expect(try desk.run("sync").status == 1)
     }
 
-    @Test("two stores of one user that are only called the same do not become one")
+    @Test("Two stores of one user that only have the same name do not become one")
     func namesakes() throws {
         let program = try Program()
         try program.sandbox.directory("Shared")

@@ -44,7 +44,7 @@ struct SyncTroubleTests {
         )
     }
 
-    @Test("remove what a run before could not")
+    @Test("A sync removes what an earlier run could not")
     func abandoned() throws {
         try begin()
         let temporary = try program.sandbox.directory("Temporary")
@@ -54,7 +54,7 @@ struct SyncTroubleTests {
         #expect(try Directory.open(temporary).names().isEmpty)
     }
 
-    @Test("lose no row where a store's file is gone, and are told what to do")
+    @Test("A sync loses no row if a store's file is gone, and says what to do")
     func gone() throws {
         try begin()
         let kept = program.sandbox.path("kept.sqlite")
@@ -87,7 +87,7 @@ struct SyncTroubleTests {
         #expect(try desk.run("sync").status == 0)
     }
 
-    @Test("join again by content where what was kept is gone")
+    @Test("A sync joins stores again by content if its sidecar is gone")
     func deletedSidecar() throws {
         try begin()
         try desk.run("items", "add", "Honey")
@@ -101,7 +101,7 @@ struct SyncTroubleTests {
     }
 
     @Test(
-        "double no row without a key where what was kept is gone, or was left",
+        "A sync duplicates no row without a key after its sidecar was lost or sync was disabled",
         arguments: [false, true]
     )
     func deletedSidecarOfNumbers(leaves: Bool) throws {
@@ -144,7 +144,7 @@ struct SyncTroubleTests {
         }
     }
 
-    @Test("do not begin with a store that may only be read", .enabled(if: mayMount))
+    @Test("A sync does not begin with a read-only store", .enabled(if: mayMount))
     func readOnlyStore() throws {
         let only =
             "mount --bind '\(desk.stores)' '\(desk.stores)' && mount -o remount,bind,ro '\(desk.stores)'"
@@ -169,7 +169,7 @@ struct SyncTroubleTests {
         #expect(try desk.run("sync").status == 0 && desk.items().contains("Figs"))
     }
 
-    @Test("mark what was restored, whatever file it is")
+    @Test("A restore marks each restored store, whatever its file")
     func restored() throws {
         try begin()
         let remote = try program.sandbox.directory("Remote").string
@@ -183,7 +183,7 @@ struct SyncTroubleTests {
         #expect(try Tool.check("sqlite3", [sidecar, query]).isEmpty)
     }
 
-    @Test("mark what was restored alone, if that was but a part")
+    @Test("A restore of a part marks a store only if the part is that store")
     func restoredPart() throws {
         try begin()
         let remote = try program.sandbox.directory("Remote").string
@@ -206,7 +206,7 @@ struct SyncTroubleTests {
         }
     }
 
-    @Test("wait for a writer that does not end, and say so")
+    @Test("A sync waits for a writer that does not end, and reports it")
     func busy() throws {
         try begin()
         try phone.run("items", "add", "Figs")
@@ -220,7 +220,7 @@ struct SyncTroubleTests {
         #expect(try desk.items().count == 13)
     }
 
-    @Test("take what has come from a container that may only be read", .enabled(if: mayMount))
+    @Test("A sync takes what arrived from a read-only container", .enabled(if: mayMount))
     func readOnly() throws {
         try begin()
         try phone.run("items", "add", "Figs")
@@ -238,7 +238,11 @@ struct SyncTroubleTests {
         #expect(try desk.items() == phone.items())
     }
 
-    @Test("go on where a disk was full", .enabled(if: mayMount), arguments: ["Shared", "state"])
+    @Test(
+        "A sync continues after a full disk",
+        .enabled(if: mayMount),
+        arguments: ["Shared", "state"]
+    )
     func fullDisk(place: String) throws {
         try begin()
         // Two bytes for each.
@@ -255,7 +259,7 @@ struct SyncTroubleTests {
         #expect(try phone.sql("SELECT length(name) FROM unit WHERE id = 'u'") == "300000\n")
     }
 
-    @Test("capture though the container is a file, or has a file in its place")
+    @Test("A sync captures changes even if a file is in the container's place")
     func file() throws {
         try begin()
         try desk.run("items", "add", "Honey")
@@ -270,7 +274,7 @@ struct SyncTroubleTests {
         #expect(try desk.run("sync").status == 0)
     }
 
-    @Test("go by the group's map, and by a new one once each person agrees")
+    @Test("A sync uses the group's map, and a new map after each person agrees")
     func map() throws {
         // Items name their places, which need not be there.
         let item =

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// 'backup --every' beside an application, and beside a remote that comes and goes.
-@Suite("Backing up whenever something has changed", .timeLimit(.minutes(3)))
+@Suite("Backups after each change", .timeLimit(.minutes(3)))
 struct BackupEveryTests {
     let program: Program
 

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Moving backups from the command line")
+@Suite("Copying and moving backups from the command line")
 struct CopyCommandTests {
     private let program: Program
     private let places = ["--stores", "Stores", "--remote", "Remote"]

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Leaving files out, from the command line")
+@Suite("Exclusions from the command line")
 struct ExclusionCommandTests {
     private let program: Program
     private let places = ["--stores", "Stores", "--remote", "Remote"]

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Rows that refer to rows that are not there: nothing unusual in stores of real applications.
-@Suite("Foreign keys that lead nowhere")
+@Suite("Broken foreign keys")
 struct ForeignKeyTests {
     private let program: Program
     private let places = ["--stores", "Stores", "--remote", "Remote"]

@@ -13,7 +13,7 @@ enum Namespace {
 /// The built program where only root may take it: on file systems that are mounted for it, in a
 /// mount namespace that ends with the test (unshare(1)).
 @Suite(
-    "On a file system of its own",
+    "Commands in a mount namespace",
     .enabled(if: Namespace.mayMount, "this system or user may not mount")
 )
 struct NamespaceTests {

@@ -32,7 +32,7 @@ enum OrdinaryUser {
 
 /// The built program as a user who may not do everything.
 @Suite(
-    "As an ordinary user",
+    "Commands of an ordinary user",
     .enabled(
         if: OrdinaryUser.isPossible,
         "there is no setpriv, or the user 65534 may not run it"
@@ -326,7 +326,7 @@ struct PermissionTests {
 
 /// Locks that another user holds on directories that he may only read.
 @Suite(
-    "Beside a stranger's locks",
+    "Commands beside another user's locks",
     .enabled(
         if: OrdinaryUser.isRoot && Tool.isInstalled("setpriv") && Tool.isInstalled("flock"),
         "only root can be two users"

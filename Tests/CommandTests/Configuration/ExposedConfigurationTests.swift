@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Settings that somebody else could change.
-@Suite("A configuration that others may change")
+@Suite("A configuration that other users may change")
 struct ExposedConfigurationTests {
     private let program: Program
     private var sandbox: Sandbox { program.sandbox }

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The archives of other programs and older formats")
+@Suite("Archives of other programs and older formats")
 struct ArchiveFixtureTests {
     private let scene: FixtureScene
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The built program if the system lets it map little memory (RLIMIT_AS, RLIMIT_DATA).
-@Suite("With little memory")
+@Suite("Commands with little memory")
 struct MemoryLimitTests {
     private let sandbox: Sandbox
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The built program if the system lets it have few files open (RLIMIT_NOFILE).
-@Suite("With few open files")
+@Suite("Commands with few open files")
 struct OpenFilesTests {
     @Test("A directory of many directories is backed up and restored with few open files")
     func manyDirectories() throws {

@@ -18,7 +18,7 @@ private enum LimitedUser {
 
 /// The built program where the system gives it few threads (RLIMIT_NPROC, which root does not have).
 @Suite(
-    "With few threads",
+    "Commands with few threads",
     .serialized,
     .enabled(
         if: LimitedUser.isPossible,

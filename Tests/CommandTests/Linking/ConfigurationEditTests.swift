@@ -2,7 +2,7 @@ import Testing
 
 @testable import grocerydude
 
-@Suite("A change of the configuration's text")
+@Suite("An edit of the configuration's text")
 struct ConfigurationEditTests {
     /// A text, a profile, and the text after its 'remote' is set to '/new'.
     private static let changes: [(before: String, profile: String?, after: String)] = [

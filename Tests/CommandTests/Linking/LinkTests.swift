@@ -106,7 +106,7 @@ struct LinkTests {
         #expect(none.status == 64 && none.errors.contains("--profile 'a'"))
     }
 
-    @Test("A link to a place where no folder can be writes nothing")
+    @Test("A link to a place that cannot contain a folder writes nothing")
     func cannot() throws {
         try sandbox.write("a file", to: "file")
         let outcome = try program.run("link", "file/below")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// 'diff', and rows that come back, as a person uses them.
-@Suite("Differences, and rows brought back")
+@Suite("A diff, and a restore of rows")
 struct DiffCommandTests {
     private let program: Program
     private static let store = "Stores/Shop.sqlite"

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// 'find', as a person uses it.
-@Suite("Rows in all backups")
+@Suite("A search for rows in all backups")
 struct FindCommandTests {
     private let program: Program
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// 'restore --rows', and what is told of tables that have no rows of their own, as a person uses it.
-@Suite("Rows brought back, and what is replaced")
+@Suite("A restore of rows")
 struct RowsBackTests {
     private let program: Program
     private var sandbox: Sandbox { program.sandbox }

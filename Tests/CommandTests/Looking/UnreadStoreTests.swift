@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What is told of a store whose rows cannot be compared, and of all others then.
-@Suite("Stores that cannot be read, and numbers of stores, in a diff")
+@Suite("Unreadable stores and changed numbers in a diff")
 struct UnreadStoreTests {
     private let program: Program
     private var sandbox: Sandbox { program.sandbox }

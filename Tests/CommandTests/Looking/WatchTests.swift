@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// 'list --watch' and 'status --watch' beside other runs of the program.
-@Suite("Watching", .timeLimit(.minutes(2)))
+@Suite("A watched answer", .timeLimit(.minutes(2)))
 struct WatchTests {
     let program: Program
 

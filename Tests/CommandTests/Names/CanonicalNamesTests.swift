@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Two names that Unicode takes for equal, and names that are no UTF-8: a file system knows bytes alone.
-@Suite("Names are bytes: the program")
+@Suite("Names as bytes, in the program")
 struct CanonicalNamesTests {
     private let program: Program
     private let places = ["--stores", "Stores", "--remote", "Remote"]

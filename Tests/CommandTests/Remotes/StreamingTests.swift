@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "A backup that is uploaded while it is made",
+    "A streamed backup",
     .enabled(if: ServedDirectory.isAvailable, "rclone is not installed")
 )
 struct StreamingTests {

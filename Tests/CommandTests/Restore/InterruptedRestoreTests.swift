@@ -6,7 +6,7 @@ import Testing
 
 /// A restore is killed where the exchange is done and its end is not: by the application's own
 /// `verify` command.
-@Suite("After a restore that was killed")
+@Suite("Recovery after a killed restore")
 struct InterruptedRestoreTests {
     private let program: Program
     private var sandbox: Sandbox { program.sandbox }
@@ -116,7 +116,7 @@ struct InterruptedRestoreTests {
 
 @Suite("The application of a restore that was killed while it started")
 struct InterruptedStartTests {
-    @Test("A command warns once that the application must stop after its restore was rolled back")
+    @Test("The next command says once to start the application if a killed restore had stopped it")
     func rolledBack() throws {
         let program = try Program()
         try program.make(stores: "Stores", remote: "Remote")

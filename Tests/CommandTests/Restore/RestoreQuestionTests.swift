@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A restore of a backup that is known not to be good, and of one that nobody has named.
-@Suite("What is said before a restore")
+@Suite("Messages before a restore")
 struct RestoreQuestionTests {
     private let program: Program
     private var sandbox: Sandbox { program.sandbox }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// As cron runs things: no terminal, and next to nothing in the environment.
-@Suite("Under cron")
+@Suite("Commands under cron")
 struct CronTests {
     let program: Program
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Two machines, one list",
+    "Sync of two machines",
     .enabled(if: Tool.isInstalled("sqlite3"), "sqlite3 is not installed")
 )
 struct SyncCommandTests {

@@ -118,7 +118,7 @@ struct SyncDamageTests {
 }
 
 @Suite(
-    "Places of sync, as an ordinary user",
+    "Sync without permissions, as an ordinary user",
     .enabled(
         if: OrdinaryUser.isPossible,
         "there is no setpriv, or the user 65534 may not run it"

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Machines in trouble",
+    "Sync on machines with problems",
     .enabled(if: Tool.isInstalled("sqlite3"), "sqlite3 is not installed")
 )
 struct SyncTroubleTests {

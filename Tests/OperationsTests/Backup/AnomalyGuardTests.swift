@@ -25,7 +25,9 @@ struct AnomalyGuardTests {
             .map(\.kind)
     }
 
-    @Test("finds stores that are gone, unreadable, empty or a fraction, and nothing else")
+    @Test(
+        "The anomaly guard finds stores that are gone, unreadable, empty or shrunk to a fraction, and nothing else"
+    )
     func comparison() {
         #expect(kinds(["a": 100, "b": 3], ["a": 100, "b": 3]) == [])
         #expect(kinds(["a": 100], ["a": 1_000_000, "new": 0]) == [])
@@ -85,7 +87,7 @@ struct AnomalyGuardTests {
         return isTold
     }
 
-    @Test("warns every time until the rows are back, and not of the state after that")
+    @Test("The anomaly guard warns at each backup until the rows are back, and not afterwards")
     func untilTheyAreBack() async throws {
         let scene = try Scene(withStore: false)
         try fill(scene, rows: 100)
@@ -109,7 +111,9 @@ struct AnomalyGuardTests {
         #expect(try await !backUp(scene, minute: 4))
     }
 
-    @Test("is told that a loss is right, and then measures by that")
+    @Test(
+        "The anomaly guard accepts a loss that a person confirms, and then measures by the new state"
+    )
     func accepting() async throws {
         let scene = try Scene(withStore: false)
         try fill(scene, rows: 100)
@@ -123,7 +127,9 @@ struct AnomalyGuardTests {
         #expect(try await backUp(scene, minute: 4))
     }
 
-    @Test("knows what was before though all backups but an anomaly, and the cache, are gone")
+    @Test(
+        "The anomaly guard knows the earlier state if all backups but an anomaly, and the cache, are gone"
+    )
     func durable() async throws {
         let scene = try Scene(withStore: false)
         try fill(scene, rows: 100)
@@ -140,7 +146,7 @@ struct AnomalyGuardTests {
         #expect(try await scene.list().count(where: \.isAnomalous) == 2)
     }
 
-    @Test("compares with a backup that is elsewhere by what it remembers, and fetches nothing")
+    @Test("The anomaly guard compares with a remote backup from memory, and fetches nothing")
     func elsewhere() async throws {
         let scene = try Scene(withStore: false)
         let remote = Elsewhere(folder: scene.remote)
@@ -157,7 +163,9 @@ struct AnomalyGuardTests {
         #expect(scene.told.contains { $0.contains("made elsewhere") })
     }
 
-    @Test("after a restore measures by what was restored, and says nothing while it is made")
+    @Test(
+        "The anomaly guard measures by the restored state after a restore, and is silent during it"
+    )
     func afterRestore() async throws {
         let scene = try Scene(withStore: false)
         try fill(scene, rows: 10)
@@ -185,7 +193,7 @@ struct AnomalyGuardTests {
         #expect(try await !scene.list().isGuarded)
     }
 
-    @Test("after a restore that was rolled back measures by what is there, and not by what failed")
+    @Test("The anomaly guard measures by the stores in place after a restore was rolled back")
     func afterFailedRestore() async throws {
         let scene = try Scene(withStore: false)
         try fill(scene, rows: 30)
@@ -208,7 +216,7 @@ struct AnomalyGuardTests {
         #expect(try await scene.list().isGuarded)
     }
 
-    @Test("counts what SQLite cannot read as lost")
+    @Test("The anomaly guard counts a store that SQLite cannot read as lost")
     func damaged() async throws {
         let scene = try Scene(withStore: false)
         try fill(scene, rows: 100)

@@ -29,7 +29,9 @@ struct ArchiveFormatTests {
         return "Remote/\(name)"
     }
 
-    @Test("the reader in its description finds a backup whole, and a descriptor that is not")
+    @Test(
+        "The reader in the format's description finds a backup whole, and finds a wrong descriptor"
+    )
     func documentedReader() async throws {
         let scene = try Scene()
         var random = Pseudorandom(seed: 3)
@@ -77,7 +79,9 @@ struct ArchiveFormatTests {
         return outcome
     }
 
-    @Test("a large file that goes while it is read is in no directory, and its beginning in a gap")
+    @Test(
+        "A large file that goes while it is read is not in the directory, and its beginning is a gap"
+    )
     func vanished() async throws {
         let scene = try Scene()
         let outcome = try await backUpLarge(scene) { try LocalFileSystem().remove($0) }
@@ -92,7 +96,7 @@ struct ArchiveFormatTests {
         #expect(!scene.sandbox.exists("Stores/large"))
     }
 
-    @Test("a large file that changes while it is read is read again, and restored as it was then")
+    @Test("A large file that changes while it is read is read again and restored in its last state")
     func changed() async throws {
         let scene = try Scene()
         let outcome = try await backUpLarge(scene) { path in

@@ -13,7 +13,7 @@ import Testing
 
 @Suite("Backing up")
 struct CreateBackupTests {
-    @Test("keeps every kind of file, its bytes, mode, time and name, and changes nothing")
+    @Test("A backup keeps every kind of file, its bytes, mode, time and name, and changes nothing")
     func roundTrip() async throws {
         let scene = try Scene()
         let box = scene.sandbox
@@ -65,7 +65,7 @@ struct CreateBackupTests {
         #expect(try scene.leftovers() == [])
     }
 
-    @Test("a second time in one minute takes the next number, and overwrites nothing")
+    @Test("A second backup in one minute takes the next number, and overwrites nothing")
     func sameMinute() async throws {
         let scene = try Scene()
         for number in 1...3 {
@@ -75,7 +75,7 @@ struct CreateBackupTests {
         #expect(try await scene.list().map(\.displayName).count == 3)
     }
 
-    @Test("warns where the newest is from the future, since it stays the newest")
+    @Test("A backup warns if the newest backup is from the future, since that one stays the newest")
     func clockSetBack() async throws {
         let scene = try Scene()
         try scene.sandbox.write("milk", to: "Stores/list.txt")
@@ -89,7 +89,7 @@ struct CreateBackupTests {
         #expect(try await scene.list().map(\.name) == [later.name, made.name])
     }
 
-    @Test("makes archives that only their owner can read, whatever the umask")
+    @Test("A backup creates archives that only their owner can read, whatever the umask")
     func permissions() async throws {
         let scene = try Scene()
         let previous = umask(0)
@@ -98,7 +98,7 @@ struct CreateBackupTests {
         #expect(try FileInfo(of: scene.remotePath.appending(name)).mode == 0o600)
     }
 
-    @Test("of a directory that is not there, or is empty, is refused with advice")
+    @Test("A backup of a missing or empty directory is refused with advice")
     func nothingThere() async throws {
         let scene = try Scene(withStore: false)
         let missing = await #expect(throws: OperationError.self) { try await scene.backUp() }
@@ -109,7 +109,7 @@ struct CreateBackupTests {
         #expect(try scene.leftovers() == [])
     }
 
-    @Test("to a folder that is not there, or is a file, says so before it begins")
+    @Test("A backup to a missing folder or to a file is refused before it begins")
     func noFolder() async throws {
         let scene = try Scene()
         let missing = LocalFolder(scene.sandbox.path("Nowhere"))
@@ -122,7 +122,7 @@ struct CreateBackupTests {
         }
     }
 
-    @Test("that cannot be published leaves no file")
+    @Test("A backup that cannot be published leaves no file")
     func failingUpload() async throws {
         let scene = try Scene()
         let faulty = FaultyFileSystem(failing: .callOf(.move, 1), with: .noSpace)
@@ -134,7 +134,7 @@ struct CreateBackupTests {
         #expect(try scene.leftovers() == [])
     }
 
-    @Test("that is interrupted at any moment leaves no file")
+    @Test("A backup that is interrupted at any moment leaves no file")
     func cancellation() async throws {
         let scene = try Scene()
         var random = Pseudorandom(seed: 2)
@@ -152,7 +152,7 @@ struct CreateBackupTests {
         #expect(try scene.leftovers() == [])
     }
 
-    @Test("removes what a killed run left, once it has the lock")
+    @Test("A backup removes the leftovers of a killed run once it has the lock")
     func staleFiles() async throws {
         let scene = try Scene()
         try scene.sandbox.write("half a zip", to: "Remote/.grocerydude-1.partial")
@@ -164,7 +164,7 @@ struct CreateBackupTests {
         try await scene.backUp()
     }
 
-    @Test("while another run has a lock is refused, and waits if it should")
+    @Test("A backup is refused while another run has a lock, and waits if an option says so")
     func locks() async throws {
         let scene = try Scene()
         for path in [scene.stores, scene.remotePath] {
@@ -185,7 +185,7 @@ struct CreateBackupTests {
         }
     }
 
-    @Test("saves a damaged store's files as they are, and says so")
+    @Test("A backup saves a damaged store's files as they are, and reports it")
     func damagedStore() async throws {
         let scene = try Scene()
         let header = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 7, count: 2000)
@@ -201,7 +201,7 @@ struct CreateBackupTests {
         #expect(try scene.sandbox.read("Target/bad.sqlite-journal") == Array("its journal".utf8))
     }
 
-    @Test("tells of external data that a store refers to and that is not there")
+    @Test("A backup reports missing external data that a store refers to")
     func missingExternalData() async throws {
         let scene = try Scene(withStore: false)
         let store = try GroceryStore.create(in: scene.stores, withTestData: true)
@@ -214,7 +214,7 @@ struct CreateBackupTests {
         #expect(outcome.problems.map(\.path) == ["\(external)/\(names[3])"])
     }
 
-    @Test("of a file that changes all the time takes it as it comes, and says so")
+    @Test("A backup takes a file that changes all the time as it comes, and reports it")
     func restlessFile() async throws {
         let scene = try Scene()
         try scene.sandbox.write([UInt8](repeating: 1, count: 3 * Segment.size), to: "Stores/log")
@@ -235,7 +235,7 @@ struct CreateBackupTests {
         )
     }
 
-    @Test("of many files whose records change before they are read has all of them, once")
+    @Test("A backup of many files whose records change before they are read has each of them once")
     func restlessRecords() async throws {
         let scene = try Scene(withStore: false)
         let paths = (0..<2_500).map { "Stores/file-\($0)" }
@@ -265,7 +265,7 @@ struct CreateBackupTests {
         }
     }
 
-    @Test("of a directory in which files come and go all the time succeeds")
+    @Test("A backup of a directory in which files come and go all the time succeeds")
     func comingAndGoing() async throws {
         let scene = try Scene()
         try scene.sandbox.directory("Stores/busy")
@@ -287,7 +287,7 @@ struct CreateBackupTests {
     }
 
     @Test(
-        "leaves out sockets and pipes with a word, and the manifest of a backup that was unzipped here"
+        "A backup leaves out sockets and pipes with a notice, and the manifest of an unzipped backup"
     )
     func leftOut() async throws {
         let scene = try Scene()
@@ -305,7 +305,9 @@ struct CreateBackupTests {
         #expect(!scene.sandbox.exists("Stores/.grocerydude/manifest.json"))
     }
 
-    @Test("keeps files whose names only look like those that SQLite keeps beside a database")
+    @Test(
+        "A backup keeps files whose names only resemble those of SQLite's files beside a database"
+    )
     func namesLikeSidecars() async throws {
         let scene = try Scene()
         let name = GroceryStore.fileName
@@ -319,7 +321,7 @@ struct CreateBackupTests {
         #expect(try scene.sandbox.read("Stores/other-wal/file") == Array("x".utf8))
     }
 
-    @Test("keeps names that would be hostile in an archive of another program")
+    @Test("A backup keeps names that would be hostile in an archive of another program")
     func backslashes() async throws {
         let scene = try Scene()
         for name in ["\\leading", "..\\x", "a\\..\\b", "C:\\x"] {
@@ -330,7 +332,7 @@ struct CreateBackupTests {
         #expect(try scene.sandbox.read("Stores/..\\x") == Array("..\\x".utf8))
     }
 
-    @Test("has every file once where external data holds stores with external data")
+    @Test("A backup has every file once if external data holds stores with external data")
     func nestedExternalData() async throws {
         let scene = try Scene(withStore: false)
         try scene.sandbox.write("x", to: "Stores/.A_SUPPORT/.B_SUPPORT/_EXTERNAL_DATA/photo")
@@ -342,7 +344,9 @@ struct CreateBackupTests {
         #expect(scene.sandbox.exists("Stores/.A_SUPPORT/.B_SUPPORT/_EXTERNAL_DATA/photo"))
     }
 
-    @Test("saves the files of a store that SQLite cannot read for another reason than damage")
+    @Test(
+        "A backup saves the files of a store that SQLite cannot read for a reason other than damage"
+    )
     func unreadableStore() async throws {
         let scene = try Scene()
         // A schema format of the future.
@@ -359,7 +363,7 @@ struct CreateBackupTests {
         #expect(try scene.sandbox.read("Stores/future.sqlite") == bytes)
     }
 
-    @Test("of a store beside an empty log and an index that nobody keeps waits for nobody")
+    @Test("A backup of a store with an empty log and an unused index does not wait")
     func emptyLog() async throws {
         let scene = try Scene(withStore: false)
         try scene.sandbox.write(try scene.closedStore(), to: "Stores/a.sqlite")
@@ -376,7 +380,7 @@ struct CreateBackupTests {
         #expect(outcome.stores == 1 && outcome.problems.isEmpty)
     }
 
-    @Test("into the stores directory itself, or a folder in it, is refused")
+    @Test("A backup into the stores directory, or a folder in it, is refused")
     func remoteInside() async throws {
         let scene = try Scene()
         for path in [scene.stores, try scene.sandbox.directory("Stores/backups")] {

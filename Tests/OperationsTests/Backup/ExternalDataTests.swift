@@ -22,7 +22,9 @@ struct ExternalDataTests {
         return (scene, names.map { "\(Self.directory)/\($0)" })
     }
 
-    @Test("that vanishes at any moment of a backup is in it, or missed after another cut")
+    @Test(
+        "External data that vanishes during a backup is in it, or counts as missing after another cut"
+    )
     func vanishing() async throws {
         var cutsAgain = 0
         var wasSaved = 0
@@ -51,7 +53,7 @@ struct ExternalDataTests {
         #expect(cutsAgain > 0 && wasSaved > 0)
     }
 
-    @Test("that is on its way when the backup begins is in it")
+    @Test("External data that is being written when the backup begins is in the backup")
     func onItsWay() async throws {
         let (scene, files) = try scene()
         let late = try #require(files.last)
@@ -74,7 +76,7 @@ struct ExternalDataTests {
         #expect(calls.withLock { $0 } > 0)
     }
 
-    @Test("that is a database itself is in it, and nothing is missing")
+    @Test("External data that is itself a database is in the backup, and nothing is missing")
     func database() async throws {
         let (scene, files) = try scene()
         try scene.sandbox.write(try scene.closedStore(), to: try #require(files.first))
@@ -83,7 +85,7 @@ struct ExternalDataTests {
         #expect(!scene.told.contains { $0.contains("starting again") })
     }
 
-    @Test("that is a link, or behind one, is told at once to be missing")
+    @Test("External data that is a link, or is behind one, counts as missing at once")
     func link() async throws {
         let (scene, files) = try scene()
         let victim = try #require(files.first)

@@ -24,7 +24,7 @@ struct LeakTests {
     }
 
     @Test(
-        "leave no descriptor open, be they done or failed",
+        "Many operations leave no descriptor open, whether they succeed or fail",
         .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "there is no /proc")
     )
     func descriptorsStay() async throws {
@@ -41,7 +41,7 @@ struct LeakTests {
     }
 
     @Test(
-        "leave none open in the stores directory, however a store has to be read",
+        "Operations leave no descriptor open in the stores directory, however they read a store",
         .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "there is no /proc")
     )
     func stores() async throws {

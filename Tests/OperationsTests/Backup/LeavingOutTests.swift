@@ -10,7 +10,7 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("What is left out of a backup")
+@Suite("Exclusions from a backup")
 struct LeavingOutTests {
     private static let tag = "Signature: 8a477f597d28d172789f06886806bc55\n# made by a test"
     private let scene: Scene
@@ -46,7 +46,7 @@ struct LeavingOutTests {
         return (shown.files.map(\.path), shown.header?.excluded)
     }
 
-    @Test("is what the patterns mean, and caches by their tag; the manifest says what that was")
+    @Test("A backup leaves out what patterns and cache tags match, and its manifest records that")
     func patterns() async throws {
         let sandbox = scene.sandbox
         for path in [
@@ -81,7 +81,7 @@ struct LeavingOutTests {
         #expect(excluded?.caches == true)
     }
 
-    @Test("is recorded in bounds")
+    @Test("A manifest records a limited number of exclusions")
     func bounds() async throws {
         for number in 0..<150 { try scene.sandbox.write("x", to: "Stores/\(number).tmp") }
         let (_, excluded) = try await look(at: backUp(leavingOut: ["*.tmp"]).backup)
@@ -89,13 +89,13 @@ struct LeavingOutTests {
         #expect(excluded?.paths.count == LeftOut.pathsLimit)
     }
 
-    @Test("is nothing in the manifest of a backup without rules")
+    @Test("A manifest records no exclusions if a backup has no rules")
     func nothing() async throws {
         #expect(try await look(at: backUp().backup).excluded == nil)
     }
 
     @Test(
-        "is never a file that a row refers to, which is told",
+        "A backup never leaves out a file that a row refers to, and reports it",
         arguments: [".*", "_EXTERNAL_DATA", "**/_EXTERNAL_DATA/*", "[0-9A-F]*-*", "*"]
     )
     func externalData(pattern: String) async throws {
@@ -128,7 +128,7 @@ struct LeavingOutTests {
     }
 
     @Test(
-        "is a store with all of its files or none, which is told, and an anomaly until it is accepted"
+        "A backup leaves out a store with all of its files, and treats that as an anomaly until accepted"
     )
     func stores() async throws {
         let path = scene.sandbox.path("Stores/other.db")
@@ -155,7 +155,7 @@ struct LeavingOutTests {
         #expect(third.problems == [] && fourth.problems == [])
     }
 
-    @Test("is no file beside a store that is in it: the log is in the store's pages")
+    @Test("A backup leaves out no file beside an included store: the log is in the store's pages")
     func log() async throws {
         let path = scene.sandbox.path("Stores/other.db")
         let application = try StoreApplication(
@@ -173,7 +173,7 @@ struct LeavingOutTests {
         #expect(store.tables.first?.rows == 2)
     }
 
-    @Test("is not every store: such a backup is refused, unless there is no store")
+    @Test("A backup that would leave out every store is refused, unless there is no store")
     func everyStore() async throws {
         try scene.sandbox.write("x", to: "Stores/directory/file")
         for patterns in [["*.sqlite"], ["*"], ["*", "!directory"]] {
@@ -198,7 +198,7 @@ struct LeavingOutTests {
         #expect(made.problems.map(\.kind) == [.noStore] && made.stores == 0)
     }
 
-    @Test("changes and makes no new backup necessary; other rules do")
+    @Test("A change in excluded files makes no new backup necessary, but a change of rules does")
     func unchanged() async throws {
         func again(_ minutes: Double, _ patterns: [String]) async throws -> Bool {
             try await backUp(at: Scene.morning + minutes * 60, leavingOut: patterns) {
@@ -216,7 +216,7 @@ struct LeavingOutTests {
         #expect(try await !again(4, []))
     }
 
-    @Test("is known of a backup elsewhere, too")
+    @Test("The exclusions of a remote backup are known too")
     func unchangedElsewhere() async throws {
         let elsewhere = Elsewhere(folder: scene.remote, isFetching: true)
         let catalog = scene.catalog

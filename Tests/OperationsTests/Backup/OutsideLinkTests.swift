@@ -9,7 +9,7 @@ import Testing
 @testable import Operations
 
 /// Symbolic links that lead out of the stores directory, to stores.
-@Suite("A store behind a link that leads out")
+@Suite("Stores behind a link that leads outside")
 struct OutsideLinkTests {
     private let scene: Scene
 
@@ -43,7 +43,9 @@ struct OutsideLinkTests {
         ).run()
     }
 
-    @Test("is told each time, be it a link to the store or to a directory with stores")
+    @Test(
+        "A backup reports a link that leads outside to a store or to a directory with stores each time"
+    )
     func told() async throws {
         try store("Stores/own.db")
         try store("Elsewhere/deep/er/notes")
@@ -60,7 +62,9 @@ struct OutsideLinkTests {
         }
     }
 
-    @Test("makes the backup partial if no store is in the directory itself")
+    @Test(
+        "A link to an outside store makes the backup partial if the directory itself has no store"
+    )
     func nothingInside() async throws {
         try scene.sandbox.write("text", to: "Stores/notes.txt")
         try scene.sandbox.link("Stores/main.db", to: "../Elsewhere/main.db")
@@ -75,7 +79,9 @@ struct OutsideLinkTests {
         #expect(other.problems.map(\.kind) == [.noStore])
     }
 
-    @Test("is no matter of links that stay inside, lead nowhere, or to what is no store")
+    @Test(
+        "A backup ignores links that stay inside, lead nowhere, or lead to something other than a store"
+    )
     func others() async throws {
         try store("Stores/own.db")
         try scene.sandbox.write("SQLite", to: "Elsewhere/text")
@@ -97,7 +103,7 @@ struct OutsideLinkTests {
         #expect(scene.told.filter { $0.hasPrefix("warning") } == [])
     }
 
-    @Test("is not searched for without end")
+    @Test("The search for stores behind links ends")
     func bounds() async throws {
         try store("Stores/own.db")
         try store("Far/1/2/3/4/main.db")
@@ -106,7 +112,7 @@ struct OutsideLinkTests {
         #expect(scene.told.filter { $0.hasPrefix("warning") } == [])
     }
 
-    @Test("is saved in the place of the link, with what is in its log, if links are followed")
+    @Test("A backup that follows links saves the store with its log in the place of the link")
     func followed() async throws {
         try store("Stores/zoo.db")
         try scene.sandbox.link("Stores/main.db", to: "../Elsewhere/main.db")
@@ -140,7 +146,7 @@ struct OutsideLinkTests {
         #expect(scene.sandbox.exists("Elsewhere/main.db"))
     }
 
-    @Test("is a problem, and its link is saved, if it is damaged")
+    @Test("A damaged store behind a link is a problem, and the backup saves the link")
     func damaged() async throws {
         try store("Stores/own.db")
         try scene.sandbox.link("Stores/main.db", to: "../Elsewhere/main.db")

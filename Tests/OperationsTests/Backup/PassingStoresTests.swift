@@ -10,9 +10,9 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("stores that come and go under a backup")
+@Suite("Stores that come and go during a backup")
 struct PassingStoresTests {
-    @Test("of an application that makes stores all the time tells those that are in no cut")
+    @Test("A backup reports the stores in no cut if an application makes stores all the time")
     func newStores() async throws {
         let scene = try Scene()
         let bytes = try scene.closedStore()
@@ -35,7 +35,7 @@ struct PassingStoresTests {
         #expect(outcome.problems.map(\.path) == ["new \(tries).db"])
     }
 
-    @Test("a torn one is found as it is read, and is known then")
+    @Test("A backup finds a torn store as it reads it, and records that")
     func torn() async throws {
         let scene = try Scene()
         let bytes = try scene.closedStore()
@@ -48,7 +48,7 @@ struct PassingStoresTests {
         }
     }
 
-    @Test("a store that is away at the cut and comes back is in the next cut")
+    @Test("A store that is away during one cut and comes back is in the next cut")
     func awayAtTheCut() async throws {
         let scene = try Scene()
         let bytes = try scene.closedStore()

@@ -37,7 +37,9 @@ struct SameNameTests {
 
     private func trash() async throws -> [TrashedBackup] { try await scene.folder().trashed() }
 
-    @Test("looks like none of another machine's, of another kind, which this one has not read")
+    @Test(
+        "A second backup of one minute resembles no unread backup of another machine or of another kind"
+    )
     func elsewhere() async throws {
         let scene = try Scene()
         let name = BackupName.make(Scene.morning, in: Scene.utc, isEncrypted: true)
@@ -46,7 +48,10 @@ struct SameNameTests {
         #expect(made.backup.name == BackupName.make(Scene.morning, in: Scene.utc, number: 2))
     }
 
-    @Test("takes the place of the first, which can come back", arguments: [false, true])
+    @Test(
+        "A second backup of one minute replaces the first, which can be recovered",
+        arguments: [false, true]
+    )
     func replaces(isElsewhere: Bool) async throws {
         let remote = Elsewhere(folder: scene.remote, isFetching: true)
         let catalog = scene.catalog
@@ -69,7 +74,7 @@ struct SameNameTests {
         #expect(try await scene.list().count == 1)
     }
 
-    @Test("is refused, or has nothing to do, and all stays as it was")
+    @Test("A second backup that is refused, or is unnecessary, changes nothing")
     func refused() async throws {
         let first = try await backUp(.fail).backup
         let before = try scene.sandbox.contents(of: "Remote")
@@ -89,7 +94,7 @@ struct SameNameTests {
         #expect(try await backUp(.number).backup.name.contains(" (2) "))
     }
 
-    @Test("does not replace one that is pinned")
+    @Test("A second backup of one minute does not replace a pinned one")
     func pinned() async throws {
         let first = try await backUp(.number).backup
         _ = try await PinBackup(in: scene.folder(), context: scene.context())
@@ -101,7 +106,7 @@ struct SameNameTests {
     }
 
     @Test(
-        "keeps its number where the first cannot go, or its name cannot be had",
+        "A second backup keeps its number if the first cannot be removed, or its name is not available",
         arguments: [1, 2]
     )
     func stays(move: Int) async throws {
@@ -117,7 +122,7 @@ struct SameNameTests {
         #expect(try await trash().isEmpty)
     }
 
-    @Test("takes the place at once also if it might have waited, and a number if it has to")
+    @Test("A second backup takes the place at once even if it could wait, and a number if it must")
     func queueing() async throws {
         var folder = scene.folder()
         folder.outbox = Outbox(

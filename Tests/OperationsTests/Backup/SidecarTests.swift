@@ -26,7 +26,10 @@ struct SidecarTests {
         return names
     }
 
-    @Test("that come at any moment of a backup are not in it", arguments: ["-journal", "-wal"])
+    @Test(
+        "Journals and logs that appear at any moment of a backup are not in it",
+        arguments: ["-journal", "-wal"]
+    )
     func late(suffix: String) async throws {
         let bytes = try #require(Self.contents[suffix])
         for moment in 1... {
@@ -55,7 +58,7 @@ struct SidecarTests {
         }
     }
 
-    @Test("are left beside their store in an archive, if one has got there")
+    @Test("A journal or log that got into an archive is left beside its store")
     func stray() async throws {
         let scene = try Scene(withStore: false)
         let store = try scene.closedStore()

@@ -9,7 +9,7 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("Skipping a backup")
+@Suite("Skipping an unchanged backup")
 struct SkipUnchangedTests {
     private func backUp(
         _ scene: Scene,
@@ -33,7 +33,7 @@ struct SkipUnchangedTests {
         return outcome
     }
 
-    @Test("does not happen for one that is deleted while this run waits")
+    @Test("A backup is not skipped if the earlier one is deleted while this run waits")
     func deletedMeanwhile() async throws {
         let scene = try Scene()
         let name = try await backUp(scene, minute: 0).backup.name
@@ -46,7 +46,9 @@ struct SkipUnchangedTests {
         #expect(try await scene.list().map(\.name) == [outcome.backup.name])
     }
 
-    @Test("does not happen for one that another machine deletes while this one is at it")
+    @Test(
+        "A backup is not skipped if another machine deletes the earlier one during the comparison"
+    )
     func deletedElsewhere() async throws {
         let scene = try Scene()
         let remote = Elsewhere(folder: scene.remote)
@@ -60,7 +62,7 @@ struct SkipUnchangedTests {
         #expect(try await scene.list().count == 1)
     }
 
-    @Test("does not happen for an archive that has rotted, though nobody has written to it")
+    @Test("A backup is not skipped if the earlier archive has rotted without a write")
     func rotten() async throws {
         let scene = try Scene()
         let backup = try await backUp(scene, minute: 0).backup
@@ -76,7 +78,7 @@ struct SkipUnchangedTests {
     }
 
     @Test(
-        "does not happen for an archive that was overwritten, though its name and size are the same"
+        "A backup is not skipped if the earlier archive was overwritten with the same name and size"
     )
     func overwritten() async throws {
         let scene = try Scene()
@@ -95,7 +97,9 @@ struct SkipUnchangedTests {
         #expect(try await backUp(scene, minute: 2).isUnchanged)
     }
 
-    @Test("does not happen for one that a check found damaged, nor for one from the future")
+    @Test(
+        "A backup is not skipped if a check found the earlier one damaged, or it is from the future"
+    )
     func doubtful() async throws {
         let scene = try Scene()
         let log = RunLog(scene.sandbox.path("State/log.sqlite"))
@@ -115,7 +119,7 @@ struct SkipUnchangedTests {
         #expect(try await !backUp(scene, minute: -60, log: log).isUnchanged)
     }
 
-    @Test("says of the backup that is there what was to be said of the new one")
+    @Test("A skipped backup reports about the existing one what the new one would have reported")
     func annotates() async throws {
         let scene = try Scene()
         let first = try await backUp(scene, minute: 0) { $0.tags = ["a"] }
@@ -133,7 +137,7 @@ struct SkipUnchangedTests {
         #expect(try await scene.list().first?.note == "before 2.0")
     }
 
-    @Test("does not happen where the directory itself has other rights")
+    @Test("A backup is not skipped if the directory itself has other permissions")
     func rootMode() async throws {
         let scene = try Scene()
         try Tool.check("chmod", ["755", scene.stores.string])
@@ -144,7 +148,9 @@ struct SkipUnchangedTests {
         #expect(try await backUp(scene, minute: 3).isUnchanged)
     }
 
-    @Test("happens where the content is the same, whatever the times, with and without a memory")
+    @Test(
+        "A backup is skipped if the content is the same, whatever the times, with and without a memory"
+    )
     func same() async throws {
         let scene = try Scene()
         try scene.sandbox.write("milk", to: "Stores/list.txt")
@@ -158,7 +164,7 @@ struct SkipUnchangedTests {
         #expect(try await backUp(scene, minute: 2).isUnchanged)
     }
 
-    @Test("does not happen where anything is different")
+    @Test("A backup is not skipped if anything is different")
     func different() async throws {
         let scene = try Scene()
         try scene.sandbox.write("milk", to: "Stores/list.txt")
@@ -187,7 +193,7 @@ struct SkipUnchangedTests {
         }
     }
 
-    @Test("does not happen for a newest backup that is damaged")
+    @Test("A backup is not skipped if the newest backup is damaged")
     func damaged() async throws {
         let scene = try Scene()
         let name = try await backUp(scene, minute: 0).backup.name

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Space for archives")
 struct SpaceTests {
-    @Test("is asked for before a backup begins; the newest one says how much it takes")
+    @Test("A backup checks the free space before it begins, by the size of the newest one")
     func making() async throws {
         let scene = try Scene()
         let free = try Directory.open(scene.remotePath).availableSpace()
@@ -37,7 +37,7 @@ struct SpaceTests {
         try check()
     }
 
-    @Test("is not needed for holes, in a backup and in what it is restored to")
+    @Test("Holes need no free space, in a backup or in a restore")
     func holes() async throws {
         let scene = try Scene()
         try scene.sandbox.write("", to: "Stores/large")
@@ -50,7 +50,7 @@ struct SpaceTests {
         try opened.checkSpace(at: scene.sandbox.path)
     }
 
-    @Test("is asked for before an archive is fetched")
+    @Test("A fetch checks the free space before it begins")
     func fetching() async throws {
         let scene = try Scene()
         try await scene.backUp()

@@ -9,10 +9,10 @@ import Testing
 @testable import Operations
 
 /// Files that are not what their names say, or that SQLite would read in another way.
-@Suite("A backup of what is not what it seems")
+@Suite("Backups of misleading files")
 struct StrangeFilesTests {
     @Test(
-        "saves a database beside which something else has the name of a file of SQLite's, and that",
+        "A backup saves a database and a file beside it that has the name of one of SQLite's files",
         arguments: ["-wal", "-journal", "-shm"]
     )
     func strangeSidecars(suffix: String) async throws {
@@ -50,7 +50,7 @@ struct StrangeFilesTests {
         }
     }
 
-    @Test("saves what has the name of a support directory, be it a file or a link")
+    @Test("A backup saves a file or link that has the name of a support directory")
     func strangeSupport() async throws {
         let scene = try Scene(withStore: false)
         try scene.sandbox.write(try scene.closedStore(), to: "Stores/notes.db")
@@ -64,7 +64,7 @@ struct StrangeFilesTests {
         #expect(try FileInfo(of: link).kind == .link)
     }
 
-    @Test("saves all bytes of a database whose header is damaged and tells too few pages")
+    @Test("A backup saves all bytes of a database whose damaged header claims too few pages")
     func tooFewPages() async throws {
         let scene = try Scene(withStore: false)
         let path = scene.sandbox.path("Stores/app.sqlite")

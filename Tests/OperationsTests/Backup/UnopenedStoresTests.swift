@@ -10,7 +10,7 @@ import Testing
 @testable import Operations
 
 /// One store that cannot be read costs that store, and what can be had of it is saved.
-@Suite("A backup of a store that cannot be read")
+@Suite("Backups of stores that cannot be read")
 struct UnopenedStoresTests {
     private let scene: Scene
     private let log = [0x37, 0x7F, 0x06, 0x82] + [UInt8](repeating: 3, count: 50_000)
@@ -44,7 +44,7 @@ struct UnopenedStoresTests {
         return application
     }
 
-    @Test("that is encrypted has its log as of the same moment")
+    @Test("A backup of an encrypted store has its log of the same moment")
     func encrypted() async throws {
         try scene.sandbox.write(database, to: "Stores/chat.db")
         try scene.sandbox.write(log, to: "Stores/chat.db-wal")
@@ -61,7 +61,7 @@ struct UnopenedStoresTests {
     }
 
     @Test(
-        "that is encrypted is read again if it changed meanwhile, and is torn if it always does"
+        "A backup reads an encrypted store again if it changed, and calls it torn if it always changes"
     )
     func encryptedAndWritten() async throws {
         try scene.sandbox.write(database, to: "Stores/chat.db")
@@ -89,7 +89,7 @@ struct UnopenedStoresTests {
         #expect(problems.map(\.path) == ["chat.db"])
     }
 
-    @Test("that is encrypted, and gets its log while the backup is made, is cut again")
+    @Test("A backup cuts an encrypted store again if its log appears during the backup")
     func newLog() async throws {
         try scene.sandbox.write(database, to: "Stores/chat.db")
         let (sandbox, log) = (scene.sandbox, log)
@@ -106,7 +106,7 @@ struct UnopenedStoresTests {
         #expect(try scene.sandbox.read("Target/chat.db-wal") == log)
     }
 
-    @Test("that is locked all the time saves its files and all others")
+    @Test("A backup of a store that is locked all the time saves its files and all others")
     func locked() async throws {
         let application = try application("busy.sqlite", "CREATE TABLE t (x)", "BEGIN EXCLUSIVE")
         try application.run("INSERT INTO t VALUES (1)")
@@ -123,7 +123,7 @@ struct UnopenedStoresTests {
         try application.end()
     }
 
-    @Test("whose log has no index that could be read saves its files and all others")
+    @Test("A backup of a store whose log has no readable index saves its files and all others")
     func strangeIndex() async throws {
         let application = try application(
             "a.sqlite",
@@ -162,7 +162,9 @@ struct UnopenedStoresTests {
         return log
     }
 
-    @Test("to its end has the log under a name that SQLite does not look for")
+    @Test(
+        "A backup of a store that cannot be read to its end has the log under a name SQLite ignores"
+    )
     func damagedLog() async throws {
         let log = try damageLog(of: "a.sqlite")
         try scene.sandbox.write("mine", to: "Stores/a.sqlite-wal.damaged")
@@ -178,7 +180,7 @@ struct UnopenedStoresTests {
         #expect(try await backUp(at: Scene.morning + 60).problems == [])
     }
 
-    @Test("to its end has the log under a shorter name if its own is too long for that")
+    @Test("A backup of a store that cannot be read shortens the log's name if it is too long")
     func damagedLogOfLongName() async throws {
         let name = String(repeating: "w", count: 241) + ".db"
         let log = try damageLog(of: name)
@@ -189,7 +191,7 @@ struct UnopenedStoresTests {
         #expect(try scene.sandbox.read("Stores/\(saved)") == log)
     }
 
-    @Test("because its writer takes no locks is cut again, or said to be torn")
+    @Test("A backup cuts a store whose writer takes no locks again, or reports it as torn")
     func unseenWriter() async throws {
         let name = "file:\(scene.stores.appending("a.sqlite"))?nolock=1"
         let application = try StoreApplication("sql", name)
@@ -216,7 +218,9 @@ struct UnopenedStoresTests {
         try application.end()
     }
 
-    @Test("in words of a newer SQLite is whole, restored, and no anomaly")
+    @Test(
+        "A backup of a store in a newer SQLite's language is whole, can be restored, and is no anomaly"
+    )
     func newerWords() async throws {
         let application = try application(
             "a.sqlite",

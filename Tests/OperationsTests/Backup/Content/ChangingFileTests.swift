@@ -59,7 +59,7 @@ struct ChangingFileTests {
         return (outcome.problems.map(\.kind), try scene.sandbox.read("Stores/app.log"))
     }
 
-    @Test("and only grows is saved as far as it was when it was first seen")
+    @Test("A file that only grows while it is read is saved up to its first size")
     func grows() async throws {
         let (problems, content) = try await backUp { _, file in
             fseek(file, 0, SEEK_END)
@@ -69,7 +69,7 @@ struct ChangingFileTests {
         #expect(content.starts(with: before))
     }
 
-    @Test("and only gets other times is whole")
+    @Test("A file that only gets other times while it is read is saved whole")
     func touched() async throws {
         let (problems, content) = try await backUp { number, file in
             fchmod(fileno(file), number % 2 == 0 ? 0o600 : 0o640)
@@ -78,7 +78,10 @@ struct ChangingFileTests {
         #expect(content == before)
     }
 
-    @Test("and is written in place while it grows is told", arguments: [0, 3 * Segment.size])
+    @Test(
+        "A backup reports a file that is written in place while it grows",
+        arguments: [0, 3 * Segment.size]
+    )
     func rewritten(at place: Int) async throws {
         let (problems, _) = try await backUp { number, file in
             fseek(file, place, SEEK_SET)
@@ -89,7 +92,7 @@ struct ChangingFileTests {
         #expect(problems == [.neverStill])
     }
 
-    @Test("and is emptied and filled again is told, however long it is by then")
+    @Test("A backup reports a file that is emptied and filled again, however long it becomes")
     func rotated() async throws {
         let before = before
         let (problems, _) = try await backUp { number, file in
@@ -100,7 +103,10 @@ struct ChangingFileTests {
         #expect(problems == [.neverStill])
     }
 
-    @Test("and gets shorter is told, unless it holds still later", arguments: [1, .max])
+    @Test(
+        "A backup reports a file that gets shorter, unless a later read finds it unchanged",
+        arguments: [1, .max]
+    )
     func shrinks(times: Int) async throws {
         let (problems, content) = try await backUp(times: times) { _, file in
             var status = stat()

@@ -48,7 +48,9 @@ struct ExternalFilesTests {
         outcome.problems.filter { $0.kind == .missingExternalData }.map(\.path)
     }
 
-    @Test("are missed in any store, also if their whole directory is gone, and told once")
+    @Test(
+        "A backup of any store reports missing external files once, even if their whole directory is gone"
+    )
     func directoryIsGone() async throws {
         _ = try GroceryStore.create(in: scene.stores, withTestData: true)
         try LocalFileSystem().remove(scene.stores.appending(".Grocery-Dude_SUPPORT"))
@@ -63,7 +65,7 @@ struct ExternalFilesTests {
         #expect(result.damage.isEmpty && result.missingReferences == 200)
     }
 
-    @Test("are named by columns that a setting tells of, below the store's directory or another")
+    @Test("A setting names columns with external files, in the store's directory or another one")
     func named() async throws {
         try store(
             "app/app.sqlite",
@@ -86,7 +88,9 @@ struct ExternalFilesTests {
         #expect(try scene.sandbox.contents(of: "Stores/app/photos") == before)
     }
 
-    @Test("come though they would be left out, with their directories")
+    @Test(
+        "A backup includes external files and their directories even if an exclusion matches them"
+    )
     func leftOut() async throws {
         try store("app.sqlite", "CREATE TABLE p (f); INSERT INTO p VALUES ('cache/x/1')")
         try scene.sandbox.write("one", to: "Stores/cache/x/1")
@@ -102,7 +106,7 @@ struct ExternalFilesTests {
         #expect(try scene.sandbox.read("Stores/cache/x/1") == Array("one".utf8))
     }
 
-    @Test("are in increments, with the directories that only they bring along")
+    @Test("An increment has its external files and the directories that only they need")
     func increments() async throws {
         try store("app.sqlite", "CREATE TABLE p (f); INSERT INTO p VALUES ('cache/x/1')")
         try scene.sandbox.write("one", to: "Stores/cache/x/1")
@@ -125,7 +129,7 @@ struct ExternalFilesTests {
         #expect(try scene.sandbox.read("Target/cache/x/1") == Array("content 1".utf8))
     }
 
-    @Test("that go while the backup is made are missed after another cut")
+    @Test("External files that go during a backup count as missing after another cut")
     func vanishing() async throws {
         try store("app.sqlite", "CREATE TABLE p (f); INSERT INTO p VALUES ('1'), ('2')")
         for name in ["1", "2"] { try scene.sandbox.write(name, to: "Stores/\(name)") }
@@ -136,7 +140,9 @@ struct ExternalFilesTests {
         #expect(missing(outcome) == (outcome.entries == 3 ? [] : ["2"]))
     }
 
-    @Test("of a column or a store that is not there are a problem, and a warning")
+    @Test(
+        "A column or store that does not exist is a problem in the settings, and a warning in a backup"
+    )
     func wrong() async throws {
         try store("app.sqlite", "CREATE TABLE p (f)")
         let outcome = try await backUp(["p.nope of app.sqlite", "p.f of other.sqlite"])
@@ -148,7 +154,7 @@ struct ExternalFilesTests {
     }
 
     @Test(
-        "are described in words that are read back",
+        "A description of external files can be read back",
         arguments: [
             "photo.file of app.sqlite in photos", "photo.file of a/b c.sqlite",
             "a.b.file of x of y.db in z in q",
@@ -159,7 +165,7 @@ struct ExternalFilesTests {
     }
 
     @Test(
-        "are not described in other words",
+        "A description of external files in other words is refused",
         arguments: [
             "", "photo", "photo.file", "photo of app.sqlite", ".file of app.sqlite", "photo. of a",
             "photo.file of /app.sqlite", "photo.file of app.sqlite in ..",

@@ -12,7 +12,7 @@ import Testing
 @Suite("The header of a manifest")
 struct HeaderTests {
     @Test(
-        "is one, and the backup has its identity, be it written early or late",
+        "A manifest has one header with the backup's identity, whether it is written early or late",
         arguments: [1, 1 << 20]
     )
     func one(waiting limit: Int) async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("A file with holes")
+@Suite("Files with holes")
 struct HoleTests {
     private static let size: Int64 = 40 << 20
 
@@ -26,7 +26,7 @@ struct HoleTests {
         try Array(text.utf8).withUnsafeBytes { try file.write($0, at: place) }
     }
 
-    @Test("costs what its data cost, and comes back with the holes")
+    @Test("A file with holes takes only the space of its data, and a restore makes its holes again")
     func roundTrip() async throws {
         let scene = try Scene()
         try makeFile(scene)
@@ -50,7 +50,7 @@ struct HoleTests {
     }
 
     @Test(
-        "is unpacked by others",
+        "Other programs unpack a file with holes",
         .enabled(if: Tool.isInstalled("python3"), "python3 is not installed")
     )
     func others() async throws {
@@ -73,7 +73,7 @@ struct HoleTests {
         #expect(output.contains("True"))
     }
 
-    @Test("is in increments and in what is made whole of them")
+    @Test("Increments and consolidated backups contain a file with holes")
     func increments() async throws {
         let life = try IncrementScene(seed: 3)
         try life.makeStore("store0.sqlite", rows: 200)
@@ -99,7 +99,7 @@ struct HoleTests {
         #expect(whole.size < 1 << 20)
     }
 
-    @Test("and one with nothing but a hole are told apart by their lengths alone")
+    @Test("A file with holes and a file that is only a hole differ by their lengths alone")
     func nothing() async throws {
         let scene = try Scene()
         for size in [1, 1 << 20, (1 << 20) + 1, 8 << 20] as [Int64] {
@@ -118,7 +118,7 @@ struct HoleTests {
         #expect(try FileInfo(of: scene.stores.appending("hole\(8 << 20)")).allocated == 0)
     }
 
-    @Test("that is written while it is read has what was written, or is told")
+    @Test("A backup has what is written into a hole while it is read, or reports the file")
     func written() async throws {
         let scene = try Scene()
         try makeFile(scene)

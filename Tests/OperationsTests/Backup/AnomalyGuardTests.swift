@@ -26,7 +26,7 @@ struct AnomalyGuardTests {
     }
 
     @Test(
-        "The anomaly guard finds stores that are gone, unreadable, empty or shrunk to a fraction, and nothing else"
+        "The anomaly guard finds stores that are gone, unreadable, empty or shrunk, and nothing else"
     )
     func comparison() {
         #expect(kinds(["a": 100, "b": 3], ["a": 100, "b": 3]) == [])
@@ -111,9 +111,7 @@ struct AnomalyGuardTests {
         #expect(try await !backUp(scene, minute: 4))
     }
 
-    @Test(
-        "The anomaly guard accepts a loss that a person confirms, and then measures by the new state"
-    )
+    @Test("The anomaly guard accepts a confirmed loss, and then measures by the new state")
     func accepting() async throws {
         let scene = try Scene(withStore: false)
         try fill(scene, rows: 100)
@@ -127,9 +125,7 @@ struct AnomalyGuardTests {
         #expect(try await backUp(scene, minute: 4))
     }
 
-    @Test(
-        "The anomaly guard knows the earlier state if all backups but an anomaly, and the cache, are gone"
-    )
+    @Test("The anomaly guard knows the earlier state if only an anomaly is left, without a cache")
     func durable() async throws {
         let scene = try Scene(withStore: false)
         try fill(scene, rows: 100)

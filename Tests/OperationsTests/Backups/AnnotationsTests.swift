@@ -41,7 +41,7 @@ struct AnnotationsTests {
         }
     }
 
-    @Test("are in one file, which every change writes anew")
+    @Test("Annotations are in one file, which every change writes again")
     func oneFile() async throws {
         #expect(try await annotations().annotation(of: file) == nil)
         try await pin(file, at: 1)
@@ -55,7 +55,7 @@ struct AnnotationsTests {
         #expect(try await files() == second)
     }
 
-    @Test("of a file that is damaged are named by its path")
+    @Test("A damaged annotations file is named by its path")
     func damagedFile() async throws {
         try await pin(file, at: 1)
         let name = try #require(try await files().first)
@@ -65,7 +65,7 @@ struct AnnotationsTests {
         #expect(try FileInfo(of: FilePath(String(path))).kind == .file)
     }
 
-    @Test("of two machines are taken together: the newest tags, and a pin or damage of either")
+    @Test("Annotations of two machines merge: the newest tags, and a pin or damage of either")
     func merging() async throws {
         func write(_ id: String, _ changed: Int, pinned: Bool, to copy: String) throws {
             try sandbox.write(
@@ -100,7 +100,10 @@ struct AnnotationsTests {
         #expect(read.annotation(of: other)?.isPinned == true)
     }
 
-    @Test("of the end of time can be changed all the same", arguments: [Int64.max, .max - 1, .min])
+    @Test(
+        "Annotations dated at the end of time can still be changed",
+        arguments: [Int64.max, .max - 1, .min]
+    )
     func endOfTime(changed: Int64) async throws {
         try sandbox.write(
             """
@@ -115,7 +118,7 @@ struct AnnotationsTests {
         #expect(try await files().count == 1)
     }
 
-    @Test("follow a backup that is renamed, and not its name")
+    @Test("Annotations follow a backup that is renamed, and not its name")
     func renamed() async throws {
         try await pin(file, at: 1)
         let read = try await annotations()
@@ -125,7 +128,7 @@ struct AnnotationsTests {
         #expect(read.annotation(of: Self.backup(file.name, nil))?.isPinned == true)
     }
 
-    @Test("of a backup that nobody has opened are under its name, and move once somebody has")
+    @Test("Annotations of an unopened backup are under its name, and move once it is opened")
     func unknownIdentity() async throws {
         try await pin(Self.backup(file.name, nil), at: 1)
         #expect(try await annotations().annotation(of: file)?.isPinned == true)
@@ -136,7 +139,9 @@ struct AnnotationsTests {
         #expect(try await annotations().annotation(of: Self.backup(file.name, "3")) == nil)
     }
 
-    @Test("under a name and under an identity count both, once they are of one backup")
+    @Test(
+        "Annotations under a name and under an identity both count once they belong to one backup"
+    )
     func twoKeys() async throws {
         var first = try await annotations()
         try await first.change(file, at: Date(timeIntervalSince1970: 1)) { $0.tags = ["nightly"] }
@@ -151,7 +156,7 @@ struct AnnotationsTests {
         #expect(try await annotations().annotation(of: renamed)?.isPinned == false)
     }
 
-    @Test("are forgotten with the last file of their backup")
+    @Test("Annotations are forgotten with the last file of their backup")
     func forgotten() async throws {
         try await pin(file, at: 1)
         var read = try await annotations()
@@ -167,7 +172,7 @@ struct AnnotationsTests {
     }
 
     @Test(
-        "that are not what they should be are an error",
+        "Malformed annotations are an error",
         arguments: [
             "", "{", "{\"format\":2,\"backups\":{}}", "{\"format\":1,\"backups\":{\"a\":1}}",
         ]
@@ -177,7 +182,7 @@ struct AnnotationsTests {
         await #expect(throws: BackupFolderError.self) { try await annotations() }
     }
 
-    @Test("that are longer than any are an error, be it found only once they were fetched")
+    @Test("Annotations that are too long are an error, even if that shows only after a fetch")
     func tooLong() async throws {
         let path = try sandbox.write(
             Array(#"{"format":1,"backups":{}}"#.utf8) + [UInt8](repeating: 0x20, count: 65 << 20),
@@ -190,7 +195,10 @@ struct AnnotationsTests {
         await #expect(throws: BackupFolderError.self) { try await annotations() }
     }
 
-    @Test("a change that fails loses nothing that was said", arguments: [Errno.noSpace, .ioError])
+    @Test(
+        "A change of annotations that fails loses no earlier annotation",
+        arguments: [Errno.noSpace, .ioError]
+    )
     func failures(errno: Errno) async throws {
         try await pin(file, at: 1)
         let steps = FaultyFileSystem()
@@ -224,7 +232,7 @@ struct AnnotationsTests {
         }
     }
 
-    @Test("that were made with a backup are there as soon as it is")
+    @Test("Annotations that are made with a backup are there as soon as it is")
     func withABackup() async throws {
         let scene = try Scene()
         var options = scene.options()
@@ -243,7 +251,7 @@ struct AnnotationsTests {
         #expect(!listed.isPinned)
     }
 
-    @Test("stay those of a backup in the trash: no new one gets its name")
+    @Test("Annotations of a backup in the trash stay its own: no new backup gets its name")
     func trashed() async throws {
         let scene = try Scene()
         let first = try await scene.backUp().backup
@@ -255,7 +263,7 @@ struct AnnotationsTests {
         #expect(try await scene.list().count == 2)
     }
 
-    @Test("of a backup of the same minute stay, whatever is said of the next one")
+    @Test("Annotations of a backup stay if the next backup of the same minute gets others")
     func sameMinute() async throws {
         let scene = try Scene()
         let first = try await scene.backUp().backup

@@ -51,7 +51,10 @@ struct BackupFolderTests {
         #expect(backup.checks.last?.depth == .data)
     }
 
-    @Test("and with it tags, pin and checks stay when it is renamed", arguments: [true, false])
+    @Test(
+        "A renamed backup keeps its identity, and with it tags, pin and checks",
+        arguments: [true, false]
+    )
     func renamed(hasMemory: Bool) async throws {
         let first = try await backUp()
         let name = "before the move Stores.zip"
@@ -62,7 +65,7 @@ struct BackupFolderTests {
         expectSame(backup, as: first)
     }
 
-    @Test("and with it tags, pin and checks go along to another folder")
+    @Test("A backup moved to another folder keeps its identity, and with it tags, pin and checks")
     func moved() async throws {
         let first = try await backUp()
         let other = try scene.sandbox.directory("Cache/Other")
@@ -81,7 +84,7 @@ struct BackupFolderTests {
         #expect(backup.note == "moved" && backup.tags == ["weekly"] && backup.isPinned)
     }
 
-    @Test("is shared by a copy, whose damage is its own")
+    @Test("A copy shares a backup's identity, but its damage is its own")
     func copied() async throws {
         let first = try await backUp()
         let copy = "copy Stores.zip"
@@ -107,7 +110,7 @@ struct BackupFolderTests {
         #expect(try await folder.list().backups.map(\.isPinned) == [true])
     }
 
-    @Test("keeps its damage when it is renamed, and a good copy takes its name")
+    @Test("A damaged backup keeps its damage if it is renamed and a good copy takes its name")
     func mended() async throws {
         let first = try await backUp()
         let good = try scene.sandbox.read("Remote/\(first.name)")
@@ -137,7 +140,7 @@ struct BackupFolderTests {
         #expect(try await damaged() == [])
     }
 
-    @Test("keeps its damage when it is renamed, and another backup takes its name")
+    @Test("A damaged backup keeps its damage if it is renamed and another backup takes its name")
     func nameTaken() async throws {
         let first = try await backUp()
         var bytes = try scene.sandbox.read("Remote/\(first.name)")
@@ -157,7 +160,7 @@ struct BackupFolderTests {
         }
     }
 
-    @Test("is random, and that of another program's archive comes from its directory")
+    @Test("A backup's identity is random, and that of a foreign archive comes from its directory")
     func identities() async throws {
         let first = try await scene.backUp().backup
         let second = try await scene.backUp(at: Scene.morning + 60).backup

@@ -21,7 +21,7 @@ struct BackupOrderTests {
         return backup
     }
 
-    @Test("is that of their numbers in a minute of which not all manifests are known")
+    @Test("Backups are ordered by their numbers in a minute of which not all manifests are known")
     func oneKnown() {
         for known in 1...4 {
             let backups = (1...4).map { number in
@@ -32,7 +32,7 @@ struct BackupOrderTests {
         }
     }
 
-    @Test("is that of the seconds where all are known: a name may be free again")
+    @Test("Backups are ordered by seconds if all manifests are known, since a name can be reused")
     func allKnown() {
         let backups = [(2, 10), (1, 40), (10, 20)].map {
             backup(minute: 0, number: $0.0, second: $0.1)
@@ -40,7 +40,7 @@ struct BackupOrderTests {
         #expect(backups.newestFirst.map(\.name) == [1, 2, 0].map { backups[$0].name })
     }
 
-    @Test("is that in which they were written in a minute whose names are of several time zones")
+    @Test("Backups are ordered as written in a minute whose names are of several time zones")
     func severalZones() throws {
         let names = [
             "[2026-Nov-25] 10.13 PM +0100 Stores.zip", "[2026-Nov-25] 04.13 PM -0500 Stores.zip",
@@ -54,7 +54,7 @@ struct BackupOrderTests {
         }
     }
 
-    @Test("is strict, whatever is known of whom")
+    @Test("The order of backups is strict, whatever is known of which of them")
     func strict() {
         var random = Pseudorandom(seed: 4)
         for _ in 0..<200 {

@@ -30,7 +30,7 @@ struct ForeignFilesTests {
         return listing
     }
 
-    @Test("are passed over by their content, with the reason, and are in the way of no command")
+    @Test("Foreign files are skipped by content, with the reason, and hinder no command")
     func passedOver() async throws {
         let double: [UInt8] = [0, 5, 0x16, 7, 0, 2, 0, 0] + Array(repeating: 0, count: 4088)
         try write(double, "._\(name)")
@@ -57,7 +57,7 @@ struct ForeignFilesTests {
         #expect(try await prune.plan().keep.map(\.backup.name) == [name])
     }
 
-    @Test("are not backups that were cut off, be it to nothing, nor one that only has such a name")
+    @Test("Truncated or empty backups, and files with only such a name, are not foreign files")
     func damaged() async throws {
         let bytes = try scene.sandbox.read("Remote/\(name)")
         try write(bytes, "._ renamed Stores.zip")

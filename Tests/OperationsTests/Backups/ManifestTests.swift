@@ -9,7 +9,7 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("A manifest")
+@Suite("Manifests")
 struct ManifestTests {
     /// An archive, and the lines of its manifest, which may be changed.
     private struct Subject {
@@ -72,7 +72,7 @@ struct ManifestTests {
         [UInt8](repeating: UInt8(ascii: " "), count: megabytes << 20)
     }
 
-    @Test("with a record that is longer than any has to be is refused")
+    @Test("A manifest with a record that is too long is refused")
     func longRecord() async throws {
         let subject = try await Subject()
         for (megabytes, isRead) in [(1, true), (2, false)] {
@@ -90,7 +90,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("may have much to say of its stores and of what was wrong, as a small archive may")
+    @Test("A manifest may say much about stores and problems, as a small archive may")
     func longHeaderAndTrailer() async throws {
         let subject = try await Subject()
         var lines = subject.lines
@@ -107,7 +107,7 @@ struct ManifestTests {
         #expect(error?.description.contains("a line is too long") == true, "\(error as Any)")
     }
 
-    @Test("lists as many problems as can be read again, and says how many more there were")
+    @Test("A manifest lists as many problems as can be read again, and counts the others")
     func manyProblems() throws {
         let problem = Problem(kind: .unreadable, path: "a\u{1}b", reason: "permission denied")
         let few = [Problem](repeating: problem, count: 1000)
@@ -128,7 +128,7 @@ struct ManifestTests {
         #expect(fitting.last?.reason == "permission denied; and \(left) more that are not listed")
     }
 
-    @Test("may count more rows than there can be: what comes after it is backed up all the same")
+    @Test("A manifest may count impossibly many rows, and the next backup is still made")
     func absurdRows() async throws {
         let most = Int64.max
         let name = GroceryStore.fileName
@@ -161,7 +161,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("of a newer version may know kinds of problem that this one does not")
+    @Test("A manifest of a newer version may have kinds of problem that this version does not know")
     func newKinds() async throws {
         let subject = try await Subject()
         let scene = subject.scene

@@ -34,7 +34,7 @@ struct NamesTests {
         return names
     }
 
-    @Test("come back byte for byte, as files, directories and links")
+    @Test("A restore returns awkward names byte for byte, as files, directories and links")
     func roundTrip() async throws {
         let scene = try Scene()
         let root = try Directory.open(scene.stores)
@@ -67,7 +67,7 @@ struct NamesTests {
         return name
     }
 
-    @Test("come back from beyond PATH_MAX, and from sixty directories down")
+    @Test("A restore returns names beyond PATH_MAX, and from sixty directories down")
     func deep() async throws {
         for (depth, length) in [(17, 255), (60, 3)] {
             let scene = try Scene()

@@ -21,7 +21,7 @@ struct ConsolidateTests {
         try await life.scene.folder().trashed().map(\.name).sorted()
     }
 
-    @Test("makes a whole one, which takes its place for all that is built on it")
+    @Test("Consolidating makes a whole backup, which replaces the increment for its dependants")
     func placed() async throws {
         let backups = try await life.makeChain(5)
         _ = try await PinBackup(in: life.scene.folder(), context: life.scene.context())
@@ -56,7 +56,7 @@ struct ConsolidateTests {
         #expect(try await life.consolidate(whole.name).wasWhole)
     }
 
-    @Test("takes the next number where another machine's backup has its name")
+    @Test("Consolidating takes the next number if another machine's backup has the name")
     func numbered() async throws {
         let backups = try await life.makeChain(3)
         let increment = backups[2]
@@ -84,7 +84,7 @@ struct ConsolidateTests {
         #expect(try await folder.list().backups.contains { $0.name == taken })
     }
 
-    @Test("has later increments built on the whole one")
+    @Test("Consolidating makes later increments build on the whole backup")
     func later() async throws {
         let backups = try await life.makeChain(5)
         let whole = try await life.consolidate(backups[4].name).backup
@@ -96,7 +96,7 @@ struct ConsolidateTests {
         #expect(try await life.differences(next.name).isEmpty)
     }
 
-    @Test("restores large files that grew, shrank and were patched")
+    @Test("Consolidating restores large files that grew, shrank and were patched")
     func large() async throws {
         try life.makeStore("store0.sqlite", rows: 12_000)
         let path = life.scene.stores.appending("blob")
@@ -130,7 +130,7 @@ struct ConsolidateTests {
         #expect(life.names.count == 4)
     }
 
-    @Test("tells what is damaged, and leaves all as it was")
+    @Test("Consolidating reports damage, and leaves everything as it was")
     func damaged() async throws {
         let backups = try await life.makeChain(3)
         let path = life.scene.remotePath.appending(backups[0].name)

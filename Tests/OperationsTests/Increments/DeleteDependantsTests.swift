@@ -40,7 +40,7 @@ struct DeleteDependantsTests {
         return folder
     }
 
-    @Test("leaves those of another machine, of which it finds out that they are built on others")
+    @Test("Deleting with dependants keeps another machine's, after reading what they build on")
     func lookedInto() async throws {
         let others = try await other.makeChain(3).map(\.name)
         let folder = try await elsewhere()
@@ -78,7 +78,7 @@ struct DeleteDependantsTests {
         #expect(try await Set(scene.list().map(\.name)) == Set(others))
     }
 
-    @Test("takes nothing away if there are some that cannot be read here")
+    @Test("Deleting with dependants removes nothing if some cannot be read here")
     func sealed() async throws {
         let identity = try Identity.generate()
         let keys = BackupKeys(

@@ -28,7 +28,7 @@ struct IncrementAccidentTests {
         for name in life.names { #expect(try await life.differences(name).isEmpty) }
     }
 
-    @Test("times say nothing of a file that was changed shortly before, or in the future")
+    @Test("An increment does not trust times of a file that changed recently or in the future")
     func grain() throws {
         let sandbox = try Sandbox()
         let info = try FileInfo(of: sandbox.write("1", to: "file"))
@@ -39,7 +39,7 @@ struct IncrementAccidentTests {
         }
     }
 
-    @Test("a state of before the last backups costs bytes, and no data")
+    @Test("A state older than the last backups costs bytes, and loses no data")
     func staleState() async throws {
         _ = try await life.makeChain(2)
         try life.keepState()
@@ -55,7 +55,10 @@ struct IncrementAccidentTests {
         try await expectAllRestore()
     }
 
-    @Test("what was removed, made anew and removed again stays away", arguments: ["", "link", "d"])
+    @Test(
+        "A file that was removed, made again and removed again stays away in a restore",
+        arguments: ["", "link", "d"]
+    )
     func comesAndGoes(kind: String) async throws {
         let path = life.scene.stores.appending("lock").string
         func make(_ text: String) throws {
@@ -87,7 +90,7 @@ struct IncrementAccidentTests {
         try await expectAllRestore()
     }
 
-    @Test("a file that became a link, which was removed then, stays away")
+    @Test("A file that became a link and was then removed stays away in a restore")
     func becameLink() async throws {
         let path = life.scene.stores.appending("current").string
         try Data("one".utf8).write(to: URL(filePath: path))
@@ -100,7 +103,7 @@ struct IncrementAccidentTests {
         try await expectAllRestore()
     }
 
-    @Test("a whole backup is read before the first is built on it: of a damaged one none is made")
+    @Test("A base is read before the first increment, and no increment is made on a damaged base")
     func damagedBase() async throws {
         let whole = try #require(try await life.makeChain(1).first)
         let path = try #require(whole.file.location)
@@ -119,7 +122,7 @@ struct IncrementAccidentTests {
         #expect(try await life.backUp().isIncrement)
     }
 
-    @Test("a clock that goes back, and two of one minute, are no matter")
+    @Test("Increments survive a clock that goes back, and two of them in one minute")
     func clock() async throws {
         let backups = try await life.makeChain(3)
         // As the scene's next is an hour later.
@@ -136,7 +139,7 @@ struct IncrementAccidentTests {
         try await expectAllRestore()
     }
 
-    @Test("a file that was rewritten within the grain of its times, or set back, is saved")
+    @Test("An increment saves a file that was rewritten within the grain of its times, or set back")
     func times() async throws {
         _ = try await life.makeChain(1)
         let path = life.scene.stores.appending("d/f").string
@@ -164,7 +167,9 @@ struct IncrementAccidentTests {
         try await expectAllRestore()
     }
 
-    @Test("a whole one that is damaged in one file hits only what does not replace that file")
+    @Test(
+        "A base that is damaged in one file affects only increments that do not replace that file"
+    )
     func damagedSegment() async throws {
         try Data(life.random.bytes(3000)).write(
             to: URL(filePath: life.scene.stores.appending("aaa").string)
@@ -189,7 +194,7 @@ struct IncrementAccidentTests {
         }
     }
 
-    @Test("damage that only a SHA-256 tells of is told of the archive that has it")
+    @Test("Damage that only a SHA-256 finds is reported for the archive that has it")
     func damagedPatch() async throws {
         let path = life.scene.stores.appending("large").string
         var content = life.random.bytes(9 << 20)
@@ -218,7 +223,7 @@ struct IncrementAccidentTests {
         #expect(try await life.differences(whole.name).isEmpty)
     }
 
-    @Test("what was removed, or got other rights, is so in all later ones, whatever these need")
+    @Test("Removed files and new permissions are so in all later increments, whatever their bases")
     func lasting() async throws {
         for name in ["one", "two", "three"] {
             let path = life.scene.stores.appending("gone-\(name)").string
@@ -246,7 +251,7 @@ struct IncrementAccidentTests {
         try await expectAllRestore()
     }
 
-    @Test("an upload that fails publishes nothing, and the next backup is as if it had not been")
+    @Test("A failed upload publishes nothing, and the next backup ignores it")
     func failedUpload() async throws {
         _ = try await life.makeChain(2)
         try edit("not saved")
@@ -265,7 +270,7 @@ struct IncrementAccidentTests {
         try await expectAllRestore()
     }
 
-    @Test("two machines that see one another's archives late never build on them")
+    @Test("Two machines that see each other's archives late never build on them")
     func twoMachines() async throws {
         _ = try await life.makeChain(3)
         let other = try IncrementScene(seed: 29, sharing: life.scene)

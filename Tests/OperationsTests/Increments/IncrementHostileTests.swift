@@ -10,7 +10,7 @@ import Testing
 @testable import Operations
 
 /// Archives that were crafted: each says something that cannot be, and is refused whatever its checksums say.
-@Suite("Increments that lie")
+@Suite("Hostile increments")
 struct IncrementHostileTests {
     private let life: IncrementScene
     private let full: Backup
@@ -145,7 +145,7 @@ struct IncrementHostileTests {
         return Array(try Data(contentsOf: URL(filePath: target.appending("file").string)))
     }
 
-    @Test("an honest one is restored")
+    @Test("An honest increment is restored")
     func honest() async throws {
         let bytes = try await extract { $0.runs = [(5, [1, 2, 3]), (3 << 19, [4])] }
         #expect(bytes[5...7] == [1, 2, 3] && bytes[3 << 19] == 4 && bytes.count == content.count)
@@ -158,7 +158,7 @@ struct IncrementHostileTests {
         await #expect(throws: (any Error).self, what) { _ = try await extract(change) }
     }
 
-    @Test("runs that do not lie in their file, in order, each in its segment, are refused")
+    @Test("An increment with runs outside its file, out of order or across segments is refused")
     func runs() async {
         let size = UInt64(content.count)
         await expectRefused("behind the end") { $0.runs = [(size, [1])] }
@@ -176,7 +176,7 @@ struct IncrementHostileTests {
         }
     }
 
-    @Test("segments, sizes and paths that cannot be are refused")
+    @Test("An increment with impossible segments, sizes or paths is refused")
     func records() async throws {
         let digest = Digest.ofNothing
         await expectRefused("no such segment") { $0.changed = [.init(index: 3, digest: digest)] }
@@ -196,7 +196,7 @@ struct IncrementHostileTests {
         await expectRefused("a path twice") { $0.isTwice = true }
     }
 
-    @Test("needs that cannot be are refused")
+    @Test("An increment with impossible bases is refused")
     func needs() async {
         await expectRefused("none") { $0.needs = [] }
         await expectRefused("its own number") { $0.number = 0 }

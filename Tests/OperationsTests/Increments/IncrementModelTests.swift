@@ -8,13 +8,13 @@ import Testing
 @testable import Operations
 
 /// `GROCERYDUDE_INCREMENT_LIVES` sets how many lives there are, `GROCERYDUDE_INCREMENT_SEED` the first.
-@Suite("Increments over random lives")
+@Suite("Increments over random histories")
 struct IncrementModelTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let lives = environment["GROCERYDUDE_INCREMENT_LIVES"].flatMap { Int($0) }
     private static let seed = environment["GROCERYDUDE_INCREMENT_SEED"].flatMap { UInt64($0) }
 
-    @Test("every backup that is there restores what a whole one would have")
+    @Test("Every increment of a random history restores what a whole backup would have")
     func lives() async throws {
         let first = Self.seed ?? (Self.lives == nil ? 1 : .random(in: 0..<1_000_000_000))
         let count = Self.lives ?? 6

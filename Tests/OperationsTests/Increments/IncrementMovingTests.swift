@@ -24,7 +24,7 @@ struct IncrementMovingTests {
         life.scene.folder(LocalFolder(try life.scene.sandbox.directory(name)))
     }
 
-    @Test("fetched with what they need, they restore from there; what is there stays")
+    @Test("A fetched increment brings its bases and restores from there, replacing no file")
     func fetched() async throws {
         let usb = try life.scene.sandbox.directory("USB")
         let fetch = FetchBackup(
@@ -52,7 +52,7 @@ struct IncrementMovingTests {
         #expect(try FileInfo.ifPresent(usb.appending(backups[1].name)) == nil)
     }
 
-    @Test("fetched where no key opens them, they come with what is remembered that they need")
+    @Test("An increment fetched without a key brings the bases that are remembered")
     func fetchedSealed() async throws {
         let identity = try Identity.generate()
         func keys(_ identities: [Identity]) -> BackupKeys {
@@ -108,7 +108,7 @@ struct IncrementMovingTests {
         #expect(try Directory.open(other).names().isEmpty)
     }
 
-    @Test("imported, they bring along what is beside them; without it they are refused")
+    @Test("An imported increment brings the bases beside it, and is refused without them")
     func imported() async throws {
         let other = try outside("Other")
         let download = try life.scene.sandbox.directory("Download")
@@ -143,7 +143,7 @@ struct IncrementMovingTests {
         #expect(try await importing.run(next).needs.isEmpty)
     }
 
-    @Test("shown, they tell what they need, and what needs them")
+    @Test("Showing an increment names its bases and its dependants")
     func shown() async throws {
         let show = ShowBackup(in: life.scene.folder(), context: life.scene.context())
         let second = try await show.run(backups[2].name)
@@ -153,7 +153,7 @@ struct IncrementMovingTests {
         #expect(first.neededBy.map(\.name) == backups.dropFirst().reversed().map(\.name))
     }
 
-    @Test("the newest one until a moment is chosen, and no safety backup")
+    @Test("Choosing by moment takes the newest increment until then, and no safety backup")
     func chosen() async throws {
         let folder = life.scene.folder()
         let time = try #require(backups[1].time)

@@ -10,7 +10,7 @@ import Testing
 @testable import Operations
 
 /// What an increment is built on, under another name, in another form, or gone.
-@Suite("Increments and what they are built on")
+@Suite("Increments and their bases")
 struct IncrementNeedsTests {
     private let life: IncrementScene
     private let backups: [Backup]
@@ -70,7 +70,7 @@ struct IncrementNeedsTests {
         try LocalFileSystem().move(folder.appending(name), to: folder.appending(other))
     }
 
-    @Test("they find it encrypted for others since, with the new key alone and an empty trash")
+    @Test("An increment finds a base encrypted for new keys, with the new key and an empty trash")
     func rotated() async throws {
         let (old, new) = (try Identity.generate(), try Identity.generate())
         var options = CopyBackups.Options(date: life.date)
@@ -105,7 +105,7 @@ struct IncrementNeedsTests {
         }
     }
 
-    @Test("they find it elsewhere under another name, and nobody deletes it there")
+    @Test("An increment finds its remote base under another name, which no machine deletes")
     func renamedElsewhere() async throws {
         try move(backups[0].name, to: "renamed Stores.zip")
         let folder = elsewhere()
@@ -126,7 +126,7 @@ struct IncrementNeedsTests {
     }
 
     @Test(
-        "nobody deletes it elsewhere under a name that tells of another time, and of which nothing is known",
+        "No machine deletes an unknown remote base whose name has another time",
         arguments: ["keep Stores.zip", "[2040-Nov-27] 10.00 AM Stores.zip"]
     )
     func misnamedElsewhere(name: String) async throws {
@@ -141,7 +141,7 @@ struct IncrementNeedsTests {
         #expect(try await folder.list().backups.contains { $0.name == name })
     }
 
-    @Test("they find the whole one that was made of it elsewhere, encrypted too")
+    @Test("An increment finds the whole backup that was consolidated remotely, encrypted too")
     func consolidatedElsewhere() async throws {
         let identity = try Identity.generate()
         let keys = keys([identity], [identity])
@@ -168,7 +168,7 @@ struct IncrementNeedsTests {
         try await expectRestored(backups[3], name, from: elsewhere(path, keys))
     }
 
-    @Test("of one whose needs are not known here, all of about its time is kept")
+    @Test("Pruning keeps all backups of about the time of an increment with unknown bases")
     func unknownNeeds() async throws {
         // As the scene's next is an hour later: of the whole one's minute.
         life.date = Date(timeIntervalSince1970: 1_900_000_000) + 10
@@ -193,7 +193,7 @@ struct IncrementNeedsTests {
 
     // MARK: - Gone
 
-    @Test("they come back with it, and are not copied while it is in the trash")
+    @Test("Increments come back with their base, and are not copied while it is in the trash")
     func undeleted() async throws {
         let folder = scene.folder()
         let delete = DeleteBackup(from: folder, context: scene.context())
@@ -233,7 +233,7 @@ struct IncrementNeedsTests {
         #expect(try await delete.undo(backups[1].name).needs.isEmpty)
     }
 
-    @Test("if it is gone, they are no good ones: not in a list, a status, or for a policy")
+    @Test("Increments whose base is gone are not good in a list, a status or a policy")
     func incomplete() async throws {
         life.increments.isFull = true
         let good = try await life.backUp()
@@ -296,7 +296,7 @@ struct IncrementNeedsTests {
         ).run()
     }
 
-    @Test("of one minute, they take the place of one another, and of none that is needed")
+    @Test("Increments of one minute replace one another, unless an increment needs the other")
     func replaced() async throws {
         life.date += 3600
         let first = try await replace()
@@ -329,7 +329,7 @@ struct IncrementNeedsTests {
         await #expect(throws: BackupFolderError.self) { try await alone.run() }
     }
 
-    @Test("a copy does not take the place of what they need")
+    @Test("A copy does not replace a base of an increment")
     func replacedByCopy() async throws {
         let other = try Scene()
         let made = try await CreateBackup(
@@ -357,7 +357,7 @@ struct IncrementNeedsTests {
 
     // MARK: - Of several lineages
 
-    @Test("the newest of each lineage stays with what it needs, while others may be built on it")
+    @Test("Pruning keeps the newest of each lineage with its bases while others may build on it")
     func lineages() async throws {
         let other = try IncrementScene(seed: 37, sharing: scene)
         other.date = life.date + 60
@@ -382,7 +382,7 @@ struct IncrementNeedsTests {
         #expect(try await removed(at: later, .allOrigins) == old.union([other.names[1]]))
     }
 
-    @Test("what most depends on is checked first")
+    @Test("A check begins with the backups that most others depend on")
     func order() async throws {
         life.increments.isFull = true
         let last = try await life.backUp()

@@ -18,7 +18,7 @@ struct IncrementTests {
         return (life, try await life.makeChain(count))
     }
 
-    @Test("are small, need few others, and restore what a whole backup has")
+    @Test("Increments are small, need few others, and restore what a whole backup has")
     func chained() async throws {
         let (life, backups) = try await chain(9)
         #expect(backups.map(\.isIncrement) == [false] + Array(repeating: true, count: 8))
@@ -49,7 +49,7 @@ struct IncrementTests {
     }
 
     @Test(
-        "restore without this program, with unzip and Python",
+        "Increments restore without this program, with unzip and Python",
         .enabled(if: Tool.isInstalled("unzip"), "unzip is not installed")
     )
     func withoutUs() async throws {
@@ -89,7 +89,7 @@ struct IncrementTests {
 
     /// Restores a backup as its README says, and returns the directory.
     @Test(
-        "say without this program which names unzip has lost, and have them with its option",
+        "Increments say without this program which names unzip lost, and an option keeps these",
         .enabled(if: Tool.isInstalled("unzip"), "unzip is not installed")
     )
     func lostNames() async throws {
@@ -144,7 +144,7 @@ struct IncrementTests {
     }
 
     @Test(
-        "restore so also where a file stands where there was a directory, however long ago",
+        "Increments restore a file in the place of a former directory, however long ago",
         .enabled(if: Tool.isInstalled("unzip"), "unzip is not installed")
     )
     func swapped() async throws {
@@ -166,7 +166,7 @@ struct IncrementTests {
     }
 
     @Test(
-        "restore so also where one was unpacked by hand in the stores directory",
+        "Increments restore a file if a directory of an unpacked backup is in its place",
         .enabled(if: Tool.isInstalled("unzip"), "unzip is not installed")
     )
     func unpackedByHand() async throws {
@@ -188,7 +188,7 @@ struct IncrementTests {
         #expect(life.scene.told.contains { $0.contains("'.grocerydude' is left out") })
     }
 
-    @Test("find what they need under another name, and in the trash; else they say what is missing")
+    @Test("Increments find a base under another name or in the trash, or report it as missing")
     func needs() async throws {
         let (life, backups) = try await chain()
         let folder = life.scene.remotePath
@@ -221,7 +221,7 @@ struct IncrementTests {
         #expect(try await !life.backUp().isIncrement)
     }
 
-    @Test("keep what they need from being pruned and deleted")
+    @Test("Increments keep their bases from being pruned and deleted")
     func pruned() async throws {
         let (life, backups) = try await chain()
         var policy = RetentionPolicy()
@@ -264,7 +264,7 @@ struct IncrementTests {
         #expect(try await life.differences(backups[2].name).isEmpty)
     }
 
-    @Test("are checked, copied with what they need, and damaged ones are told")
+    @Test("Increments are checked, copied with their bases, and reported if damaged")
     func checked() async throws {
         let (life, backups) = try await chain()
         let check = CheckBackups(
@@ -300,7 +300,7 @@ struct IncrementTests {
         #expect(try await check.run(backups[1], at: life.date).isGood)
     }
 
-    @Test("begin anew when their state is gone, damaged, or much has changed")
+    @Test("A new lineage begins if the state is gone or damaged, or much has changed")
     func renewed() async throws {
         let (life, _) = try await chain(2)
         let path = life.increments.statePath
@@ -318,7 +318,7 @@ struct IncrementTests {
         for name in life.names { #expect(try await life.differences(name).isEmpty) }
     }
 
-    @Test("hold only the changed runs of a large file that is no store")
+    @Test("Increments hold only the changed runs of a large file that is no store")
     func largeFiles() async throws {
         let life = try IncrementScene(seed: 19)
         let path = life.scene.stores.appending("media").string
@@ -337,7 +337,7 @@ struct IncrementTests {
         for name in life.names { #expect(try await life.differences(name).isEmpty) }
     }
 
-    @Test("stay in the trash for a day, whatever the policy says")
+    @Test("Increments stay in the trash for a day, whatever the policy says")
     func trash() async throws {
         let (life, backups) = try await chain(2)
         let folder = life.scene.folder()
@@ -360,7 +360,7 @@ struct IncrementTests {
         }
     }
 
-    @Test("count the rows of a store anew only if it does not stand as it did")
+    @Test("An increment counts a store's rows again only if the store changed")
     func rows() async throws {
         let (life, _) = try await chain(1)
         func rows(_ backup: Backup) async throws -> Int64? {

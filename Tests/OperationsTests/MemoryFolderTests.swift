@@ -78,7 +78,7 @@ private struct MemoryFolder: RemoteFolder {
     }
 }
 
-@Suite("A third kind of remote folder")
+@Suite("Another kind of remote folder")
 struct MemoryFolderTests {
     let scene: Scene
 
@@ -86,7 +86,7 @@ struct MemoryFolderTests {
         scene = try Scene()
     }
 
-    @Test("takes backups, prunes them into its trash, brings them back and restores them")
+    @Test("A new kind of remote folder takes backups, prunes them, recovers and restores them")
     func wholeRound() async throws {
         // Elsewhere, a backup counts once its manifest is known.
         let folder = scene.folder(MemoryFolder(), catalog: scene.catalog)

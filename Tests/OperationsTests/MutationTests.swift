@@ -11,7 +11,7 @@ import Testing
 
 /// Archives that were valid before something happened to them: restoring gives the bytes that were
 /// backed up, or an error, and never something else, nor a crash, nor does it take for ever.
-@Suite("A mutated archive")
+@Suite("Mutated archives")
 struct MutationTests {
     let sandbox: Sandbox
 
@@ -142,7 +142,7 @@ struct MutationTests {
         #expect(seeds.count < 100 || verdicts["refused", default: 0] > 20, "\(name)")
     }
 
-    @Test("of ours restores as it was backed up, with all attributes, or is refused")
+    @Test("A mutated archive of ours restores the saved content with all attributes, or is refused")
     func ours() async throws {
         let scene = try Scene()
         var random = Pseudorandom(seed: 7)
@@ -170,7 +170,7 @@ struct MutationTests {
     }
 
     @Test(
-        "of another program restores all bytes, or is refused",
+        "A mutated foreign archive restores all bytes, or is refused",
         arguments: ["Info-ZIP", "7-Zip", "bsdtar", "zipfile deflated", "zipfile bzip2"]
     )
     func foreign(name: String) throws {

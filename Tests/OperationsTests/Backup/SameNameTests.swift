@@ -38,7 +38,7 @@ struct SameNameTests {
     private func trash() async throws -> [TrashedBackup] { try await scene.folder().trashed() }
 
     @Test(
-        "A second backup of one minute resembles no unread backup of another machine or of another kind"
+        "A second backup of one minute does not take the name of another machine's encrypted backup"
     )
     func elsewhere() async throws {
         let scene = try Scene()
@@ -106,7 +106,7 @@ struct SameNameTests {
     }
 
     @Test(
-        "A second backup keeps its number if the first cannot be removed, or its name is not available",
+        "A second backup keeps its number if the first cannot be removed or its name stays taken",
         arguments: [1, 2]
     )
     func stays(move: Int) async throws {

@@ -28,7 +28,7 @@ struct IncrementTests {
         #expect(backups[1].name.hasSuffix(" Changes.zip"))
     }
 
-    @Test("are not made of nothing, whatever the backup before is, and be its times others")
+    @Test("An unchanged directory gets no increment, whatever the earlier backup and the times are")
     func unchanged() async throws {
         let (life, backups) = try await chain(1)
         #expect(!backups[0].isIncrement)
@@ -166,7 +166,7 @@ struct IncrementTests {
     }
 
     @Test(
-        "Increments restore a file if a directory of an unpacked backup is in its place",
+        "Increments leave out the '.grocerydude' directory that an unpacking by hand left",
         .enabled(if: Tool.isInstalled("unzip"), "unzip is not installed")
     )
     func unpackedByHand() async throws {

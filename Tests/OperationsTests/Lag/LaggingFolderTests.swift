@@ -9,7 +9,7 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("A folder that lists late what comes and goes")
+@Suite("A folder that lists changes late")
 struct LaggingFolderTests {
     private let scene: Scene
     private let lag = LaggingFolder.Lag()
@@ -65,7 +65,7 @@ struct LaggingFolderTests {
         try await scene.remote.list().map(\.name).sorted()
     }
 
-    @Test("gives each backup of a minute a name of its own")
+    @Test("Each backup of a minute gets its own name in a folder that lists changes late")
     func naming() async throws {
         try await freeze()
         let made = try await [backUp(hour: 0), backUp(hour: 0), backUp(hour: 0)]
@@ -74,7 +74,7 @@ struct LaggingFolderTests {
         #expect(lag.replaced.withLock { $0 } == 0)
     }
 
-    @Test("brings no deleted backup back over a new one, nor is a new one made over it")
+    @Test("No deleted backup overwrites a new one, or the reverse, in a folder that lists late")
     func undeleting() async throws {
         let first = try await backUp(hour: 0).backup
         let delete = DeleteBackup(from: folder, context: scene.context())
@@ -92,7 +92,7 @@ struct LaggingFolderTests {
         #expect(try scene.sandbox.read("Remote/\(first.name)") == Array("theirs".utf8))
     }
 
-    @Test("does not let a deleted backup stand for the last one that is left")
+    @Test("A prune does not count a deleted backup that is still listed as the last one left")
     func pruning() async throws {
         let old = try await backUp(hour: 0).backup
         let new = try await backUp(hour: 1).backup
@@ -108,7 +108,7 @@ struct LaggingFolderTests {
         #expect(try await names().contains(old.name))
     }
 
-    @Test("does not forget a pin that is not listed yet", arguments: [true, false])
+    @Test("A prune does not forget a pin that is not listed yet", arguments: [true, false])
     func pins(hasOlderNotes: Bool) async throws {
         let old = try await backUp(hour: 0).backup
         _ = try await backUp(hour: 1).backup
@@ -133,7 +133,7 @@ struct LaggingFolderTests {
         #expect(try await prune(hour: 3, keepingLast: 1).removed.map(\.name) == [old.name])
     }
 
-    @Test("keeps the words on a backup that came back and is not listed yet")
+    @Test("A prune keeps the annotations of a recovered backup that is not listed yet")
     func emptyingTrash() async throws {
         let old = try await backUp(hour: 0).backup
         _ = try await backUp(hour: 1).backup
@@ -147,7 +147,7 @@ struct LaggingFolderTests {
         #expect(found?.isPinned == true)
     }
 
-    @Test("does not take a backup that is gone for a reason to make none")
+    @Test("A deleted backup that is still listed is no reason to skip a backup")
     func skipping() async throws {
         let first = try await backUp(hour: 0).backup
         try await freeze()

@@ -78,7 +78,7 @@ struct ProbeFolderTests {
         ProbeFolder(scene.folder(remote), now: now, context: scene.context())
     }
 
-    @Test("of a good one finds nothing wrong and leaves nothing")
+    @Test("The probe of a good folder finds nothing wrong and leaves nothing")
     func good() async throws {
         let scene = try Scene()
         try await scene.backUp()
@@ -92,7 +92,7 @@ struct ProbeFolderTests {
         #expect(try scene.sandbox.contents(of: "Remote").paths == before)
     }
 
-    @Test("tells each way in which a folder can fail, and looks no further")
+    @Test("The probe reports each way in which a folder can fail, and stops there")
     func faults() async throws {
         let words: [Faithless.Fault: String] = [
             .changesBytes: "came back from 'faithless' with other bytes",
@@ -115,7 +115,7 @@ struct ProbeFolderTests {
         }
     }
 
-    @Test("tells of a clock that is wrong, and by how much")
+    @Test("The probe reports a wrong clock, and by how much it is wrong")
     func clock() async throws {
         let scene = try Scene(withStore: false)
         let ahead = try await probe(scene, Faithless(scene.remote, clock: 600)).run()
@@ -127,7 +127,7 @@ struct ProbeFolderTests {
         #expect(behind.error == nil)
     }
 
-    @Test("tells of space that the largest backup would not find")
+    @Test("The probe reports too little space for the largest backup")
     func space() async throws {
         let scene = try Scene(withStore: false)
         let path = try scene.sandbox.write("PK", to: "Remote/Huge Stores.zip")
@@ -138,7 +138,7 @@ struct ProbeFolderTests {
         #expect(finding.what.contains("less than the largest backup"))
     }
 
-    @Test("of a folder that is not there says so; made, it is there")
+    @Test("The probe reports a missing folder, and makes it if it may")
     func missing() async throws {
         let scene = try Scene(withStore: false)
         let remote = LocalFolder(scene.sandbox.path("a/b/c"))
@@ -153,7 +153,7 @@ struct ProbeFolderTests {
         }
     }
 
-    @Test("waits for another run as all do that write there")
+    @Test("The probe waits for another run as all writing commands do")
     func locked() async throws {
         let scene = try Scene(withStore: false)
         let lock = try await FileLock.acquire(scene.remotePath)
@@ -162,7 +162,7 @@ struct ProbeFolderTests {
     }
 
     @Test(
-        "through rclone finds nothing wrong, or which part is",
+        "The probe through rclone finds nothing wrong, or which part is wrong",
         .enabled(if: Tool.isInstalled("rclone"), "rclone is not installed")
     )
     func rclone() async throws {

@@ -16,7 +16,7 @@ struct BackupSelectionTests {
         return backup
     }
 
-    @Test("has those of a moment and later, and none whose time nobody knows")
+    @Test("A selection has the backups since a moment, and none whose time is unknown")
     func since() throws {
         let backups = [
             backup("[2026-Nov-21] 09.01 AM Stores.zip"),
@@ -29,7 +29,7 @@ struct BackupSelectionTests {
         #expect(selection(backups) == [backups[0], backups[1]])
     }
 
-    @Test("has those with all tags of one list, as restic's")
+    @Test("A selection has the backups with all tags of one list, as restic's")
     func tags() {
         let backups = [
             backup("1 Stores.zip", tags: ["a", "b"]), backup("2 Stores.zip", tags: ["c"]),
@@ -46,7 +46,7 @@ struct BackupSelectionTests {
 }
 
 /// Archives that tell nothing of their time, in a folder of ours.
-@Suite("The time of a file")
+@Suite("The time of a foreign archive's file")
 struct FileTimeTests {
     /// A scene with a backup, and a foreign archive whose file is newer and has the time of a moment.
     private func scene(at date: Date) async throws -> Scene {
@@ -64,7 +64,7 @@ struct FileTimeTests {
         try Tool.check("touch", ["-d", "@\(Int(date.timeIntervalSince1970))", path.string])
     }
 
-    @Test("is a backup's own, if it tells none, and says so")
+    @Test("A foreign archive without a time of its own has its file's time, and a list says so")
     func isShown() async throws {
         let moment = Date(timeIntervalSince1970: 1_000_000_000)
         let scene = try await scene(at: moment)
@@ -79,7 +79,9 @@ struct FileTimeTests {
         }
     }
 
-    @Test("makes no backup the latest while another tells its own")
+    @Test(
+        "A foreign archive with its file's time is not the latest while a backup has its own time"
+    )
     func latest() async throws {
         let scene = try await scene(at: Scene.morning + 3600)
         let now = Scene.morning + 7200
@@ -94,7 +96,7 @@ struct FileTimeTests {
         #expect(try await scene.folder().find("latest", now: now).name == "Old Stores.zip")
     }
 
-    @Test("is no age of a backup")
+    @Test("A file's time does not count as the age of a backup")
     func age() async throws {
         let scene = try await scene(at: Scene.morning + 86_000)
         let status = await ShowStatus(
@@ -107,7 +109,7 @@ struct FileTimeTests {
         #expect(status.warnings.isEmpty)
     }
 
-    @Test("is nothing that a policy goes by")
+    @Test("A retention policy ignores a file's time")
     func prune() async throws {
         let scene = try await scene(at: Scene.morning - 1e8)
         try await scene.backUp(at: Scene.morning + 86_400)
@@ -133,9 +135,9 @@ struct FileTimeTests {
 }
 
 /// Archives that have no end yet.
-@Suite("A cut archive")
+@Suite("A truncated archive")
 struct CutArchiveTests {
-    @Test("is not ready, is no good backup, and is not called damaged")
+    @Test("A truncated archive is not ready and no good backup, but is not called damaged")
     func isNotReady() async throws {
         let scene = try Scene()
         let name = try await scene.backUp().backup.name
@@ -153,7 +155,7 @@ struct CutArchiveTests {
         #expect(backup.isUnreadable && !backup.isNotReady)
     }
 
-    @Test("is waited for until it is whole")
+    @Test("A command waits for a truncated archive until it is whole")
     func waiting() async throws {
         let scene = try Scene()
         let name = try await scene.backUp().backup.name
@@ -178,7 +180,7 @@ struct CutArchiveTests {
         #expect(try await wait.run(found, atMost: .zero) == found)
     }
 
-    @Test("that goes away is not waited for")
+    @Test("A command does not wait for a truncated archive that goes away")
     func goesAway() async throws {
         let scene = try Scene()
         let name = try await scene.backUp().backup.name

@@ -11,7 +11,7 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("Rows that are found in all backups")
+@Suite("Finding rows in all backups")
 struct FindRowsTests {
     private static let seed: UInt64 = 20_261_125
     private let scene: IncrementScene
@@ -83,7 +83,7 @@ struct FindRowsTests {
         } + ["\(row.end) \(number(row.first))-\(number(row.last))"]
     }
 
-    @Test("are followed from their first backup to the live store, whatever they were called")
+    @Test("Finding follows rows from their first backup to the live store, through renamed stores")
     func history() async throws {
         try sql("CREATE TABLE item (id INTEGER PRIMARY KEY, name, count)")
         try sql("INSERT INTO item VALUES (1, 'Bread', 1), (2, 'Tea', 1)")
@@ -125,7 +125,7 @@ struct FindRowsTests {
         #expect(try await find("coffee").rows.isEmpty)
     }
 
-    @Test("are told as the backups have them, for random edits")
+    @Test("Finding reports rows as the backups have them, for random edits")
     func random() async throws {
         try scene.makeStore("store0.sqlite", rows: 30)
         try scene.makeStore("store1.sqlite", rows: 30)
@@ -209,7 +209,7 @@ struct FindRowsTests {
 
     // MARK: - Other schemas
 
-    @Test("are followed through changes of the schema")
+    @Test("Finding follows rows through changes of the schema")
     func schemas() async throws {
         try sql("CREATE TABLE item (id INTEGER PRIMARY KEY, name)")
         try sql("INSERT INTO item VALUES (1, 'Milk')")
@@ -237,7 +237,7 @@ struct FindRowsTests {
         )
     }
 
-    @Test("are refused by the names of stores, tables and columns that no backup has")
+    @Test("Finding refuses names of stores, tables and columns that no backup has")
     func names() async throws {
         try scene.makeStore("store.sqlite", rows: 1)
         try await scene.backUp()
@@ -260,7 +260,7 @@ struct FindRowsTests {
     // MARK: - What cannot be read
 
     @Test(
-        "are not known in a backup that cannot be read, that has the store damaged, or that left it out"
+        "Rows are unknown in a backup that is unreadable, has the store damaged, or left it out"
     )
     func unreadable() async throws {
         try scene.makeStore("store.sqlite", rows: 0)
@@ -313,7 +313,7 @@ struct FindRowsTests {
         #expect(story(later).suffix(3) == ["? unknown until ?", "live gone, last 5", "gone 0-5"])
     }
 
-    @Test("are not known in backups that are elsewhere, once that is away; that is told once")
+    @Test("Rows are unknown in remote backups once the folder is away, which is reported once")
     func away() async throws {
         try scene.makeStore("store.sqlite", rows: 1)
         try sql("UPDATE item SET name = 'Milk'")
@@ -336,7 +336,7 @@ struct FindRowsTests {
         #expect(asked.withLock(\.self) == 1)
     }
 
-    @Test("are read once of stores that did not change, and of archives elsewhere only their parts")
+    @Test("Finding reads unchanged stores once, and only parts of remote archives")
     func unchanged() async throws {
         try scene.makeStore("store.sqlite", rows: 0)
         try sql("INSERT INTO item VALUES (1, 'Milk', randomblob(2000000))")
@@ -371,7 +371,7 @@ struct FindRowsTests {
         #expect(known.rows.map(story) == [["0 first Milk", "there 0-live"]])
     }
 
-    @Test("are not searched for any more once a person wants to stop")
+    @Test("Finding stops in the middle of a long query once a person wants to stop")
     func cancelled() async throws {
         try scene.makeStore("store.sqlite", rows: 10)
         try await scene.backUp()
@@ -391,7 +391,7 @@ struct FindRowsTests {
         }
     }
 
-    @Test("look at the stores directory once, however many stores there are")
+    @Test("Finding reads the stores directory once, however many stores there are")
     func manyStores() async throws {
         let asked = Mutex(0)
         var context = scene.scene.context()

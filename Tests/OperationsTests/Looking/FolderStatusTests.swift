@@ -22,7 +22,7 @@ struct FolderStatusTests {
         ).run()
     }
 
-    @Test("a partial backup is not the newest good one, and is told beside it")
+    @Test("A partial backup is not the newest good one, and the status reports it")
     func partial() async throws {
         let scene = try Scene(withStore: false)
         try Fixtures.copy("stores/core-data", into: scene.sandbox, as: "Stores")
@@ -51,7 +51,7 @@ struct FolderStatusTests {
         #expect(plan.keep.map(\.reasons) == [["last snapshot"], ["newest complete"]])
     }
 
-    @Test("tells of backups that have gone by other hands, for a while, and of no others")
+    @Test("The status reports backups that others removed, for a while, and no other backups")
     func vanished() async throws {
         let scene = try Scene()
         let day = 86_400.0
@@ -111,7 +111,7 @@ struct FolderStatusTests {
         #expect(try await warnings(33) == [])
     }
 
-    @Test("says once when the backups would be lost with the stores")
+    @Test("The status says once that the backups would be lost with the stores")
     func sameFileSystem() async throws {
         let scene = try Scene()
         let words = "are on the same file system as the stores"
@@ -128,7 +128,7 @@ struct FolderStatusTests {
     }
 
     @Test(
-        "warns of stores in a directory that another program synchronises",
+        "The status warns of stores in a directory that another program synchronises",
         arguments: [
             ("Box/.stfolder/x", "Box", "Syncthing"), ("Box/.dropbox", "Box", "Dropbox"),
             ("Dropbox (Work)/x", "Dropbox (Work)", "Dropbox"),

@@ -8,9 +8,9 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("Listing")
+@Suite("Listing backups")
 struct ListBackupsTests {
-    @Test("takes a backup's time from its manifest, not from its name nor from its file")
+    @Test("A list takes a backup's time from its manifest, not from its name or its file")
     func times() async throws {
         let scene = try Scene()
         let name = try await scene.backUp().backup.name
@@ -25,7 +25,7 @@ struct ListBackupsTests {
         #expect(backup.timeSource == .manifest)
     }
 
-    @Test("remembers what it read once")
+    @Test("A list remembers what it read once")
     func remembers() async throws {
         let scene = try Scene()
         let name = try await scene.backUp().backup.name
@@ -51,7 +51,7 @@ struct ListBackupsTests {
         #expect(try await scene.list().map(\.timeSource) == [.name])
     }
 
-    @Test("forgets nothing that another run came to know meanwhile")
+    @Test("A list forgets nothing that another run learned in the meantime")
     func remembersTogether() async throws {
         let scene = try Scene()
         let first = try await scene.backUp().backup
@@ -86,7 +86,7 @@ struct ListBackupsTests {
         }
     }
 
-    @Test("survives a memory that was damaged")
+    @Test("A list survives a damaged cache")
     func damagedMemory() async throws {
         let scene = try Scene()
         try await scene.backUp()
@@ -94,7 +94,7 @@ struct ListBackupsTests {
         #expect(try await scene.list().map(\.time) == [Scene.morning])
     }
 
-    @Test("survives a memory that is larger than any can be")
+    @Test("A list survives a cache that is larger than any can be")
     func hugeMemory() async throws {
         let scene = try Scene()
         try await scene.backUp()
@@ -108,7 +108,7 @@ struct ListBackupsTests {
         #expect(try FileInfo(of: path).size < 1 << 20)
     }
 
-    @Test("survives a memory of times and numbers that cannot be")
+    @Test("A list survives a cache with impossible times and numbers")
     func absurdMemory() async throws {
         let scene = try Scene()
         let remote = Elsewhere(folder: scene.remote)
@@ -147,7 +147,7 @@ struct ListBackupsTests {
         }
     }
 
-    @Test("of files that are larger together than a number can say is a list all the same")
+    @Test("A list survives files whose total size overflows a number")
     func absurdSizes() async throws {
         let scene = try Scene()
         let remote = Elsewhere(folder: scene.remote, claimedSize: .max)
@@ -160,7 +160,7 @@ struct ListBackupsTests {
         #expect(status.backups == 3 && status.size == .max)
     }
 
-    @Test("is newest first, those without a time last, and passes over other files with a reason")
+    @Test("A list has the newest first and those without a time last, and skips other files")
     func order() async throws {
         let scene = try Scene(withStore: false)
         for name in [
@@ -181,7 +181,7 @@ struct ListBackupsTests {
         #expect(outcome.passedOver.allSatisfy { !$0.reason.isEmpty })
     }
 
-    @Test("finds a backup by file name, display name, unique part or 'latest'")
+    @Test("A backup is found by file name, display name, unique part or 'latest'")
     func matching() async throws {
         let backups = [
             "[2026-Nov-21] 09.01 AM Stores.zip", "[2026-Nov-20] 09.01 AM Stores.zip",
@@ -205,7 +205,7 @@ struct ListBackupsTests {
         }
     }
 
-    @Test("after a deletion does not have it, and deleting needs the lock")
+    @Test("A deleted backup is not in the list, and deleting needs the lock")
     func delete() async throws {
         let scene = try Scene()
         try await scene.backUp()

@@ -8,7 +8,7 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("Looking at a backup elsewhere")
+@Suite("Reading a remote backup")
 struct LookElsewhereTests {
     private let scene: Scene
 
@@ -30,7 +30,9 @@ struct LookElsewhereTests {
         }
     }
 
-    @Test("fetches the end of it alone, in one part if it is small and in two or three if not")
+    @Test(
+        "Reading a remote backup fetches its end alone, in one part if small, else in two or three"
+    )
     func parts() async throws {
         var random = Pseudorandom(seed: 1)
         let fetches = Fetches()
@@ -51,7 +53,7 @@ struct LookElsewhereTests {
         #expect(fetched.reduce(0) { $0 + $1.count } < size - 3 << 20)
     }
 
-    @Test("is right where a server knows no ranges and sends the beginning of the file")
+    @Test("Reading a remote backup works if a server ignores ranges and sends the file's beginning")
     func noRanges() async throws {
         var random = Pseudorandom(seed: 1)
         try scene.sandbox.write(random.bytes(3 << 20), to: "Stores/large")
@@ -68,7 +70,10 @@ struct LookElsewhereTests {
         #expect(shown.header?.id == backup.id)
     }
 
-    @Test("is right where the archive is replaced between two parts", arguments: [true, false])
+    @Test(
+        "Reading a remote backup works if the archive is replaced between two parts",
+        arguments: [true, false]
+    )
     func replaced(isLonger: Bool) async throws {
         for index in 0..<6000 { try scene.sandbox.write("\(index)", to: "Stores/many/\(index)") }
         let name = try await scene.backUp().backup.name
@@ -94,7 +99,7 @@ struct LookElsewhereTests {
         #expect(shown.files.first { $0.path == "many/17" }?.size == (isLonger ? 6 : 0))
     }
 
-    @Test("says that an archive is damaged only after all of it was fetched")
+    @Test("Reading a remote backup calls it damaged only after all of it was fetched")
     func damaged() async throws {
         let name = try await scene.backUp().backup.name
         var bytes = try scene.sandbox.read("Remote/\(name)")

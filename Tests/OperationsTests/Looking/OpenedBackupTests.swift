@@ -12,7 +12,7 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("A backup that is looked into")
+@Suite("An opened backup")
 struct OpenedBackupTests {
     private static let seed: UInt64 = 20_261_123
     private let scene: IncrementScene
@@ -60,7 +60,7 @@ struct OpenedBackupTests {
         return bytes
     }
 
-    @Test("gives the bytes of every file of any backup, put together from all that it is built on")
+    @Test("An opened backup gives the bytes of every file of any backup, assembled from its bases")
     func everyFile() async throws {
         _ = try await scene.makeChain(1)
         for _ in 0..<14 {
@@ -90,7 +90,7 @@ struct OpenedBackupTests {
         #expect(increments > 3)
     }
 
-    @Test("reads a store without unpacking it, from this machine and from elsewhere")
+    @Test("An opened backup reads a store without unpacking it, local or remote")
     func elsewhere() async throws {
         try makeLargeStore()
         try await scene.backUp()
@@ -134,7 +134,7 @@ struct OpenedBackupTests {
         )
     }
 
-    @Test("says which file and which page is damaged, and reads all else")
+    @Test("An opened backup names the damaged file and page, and reads all else")
     func damage() async throws {
         var random = Pseudorandom(seed: Self.seed)
         try makeLargeStore()
@@ -166,7 +166,7 @@ struct OpenedBackupTests {
         #expect(large.first?.count == 3 << 20)
     }
 
-    @Test("unpacks from another program's archive no more than a store and its log")
+    @Test("An opened foreign archive unpacks no more than a store and its log")
     func foreign() async throws {
         let stores = scene.scene.stores
         let application = try StoreApplication(
@@ -191,7 +191,7 @@ struct OpenedBackupTests {
         #expect(try scene.scene.leftovers().filter { $0.contains("scratch") } == [])
     }
 
-    @Test("tells the stores that are there if another is named")
+    @Test("An opened backup names its stores if another one is asked for")
     func names() async throws {
         try scene.makeStore("one.sqlite", rows: 1)
         try scene.makeStore("two.sqlite", rows: 1)

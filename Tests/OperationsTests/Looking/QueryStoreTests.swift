@@ -9,7 +9,7 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("A store that is asked in SQL")
+@Suite("Querying a store with SQL")
 struct QueryStoreTests {
     private let scene: IncrementScene
 
@@ -108,7 +108,7 @@ struct QueryStoreTests {
         "VALUES (1, 'two', 3.5, NULL, x'00')",
     ]
 
-    @Test("in a backup answers what it answers unpacked, a whole one and an increment")
+    @Test("A query of a store in a whole backup or increment answers as the unpacked store does")
     func corpus() async throws {
         try makeStore()
         try await scene.backUp()
@@ -145,7 +145,7 @@ struct QueryStoreTests {
     }
 
     @Test(
-        "runs nothing that writes, or reaches beyond the store",
+        "A query runs nothing that writes or reaches beyond the store",
         arguments: [
             "DELETE FROM item", "SELECT 1; UPDATE item SET id = 1", "CREATE TABLE t (x)",
             "CREATE TEMP TABLE t (x)", "CREATE TEMP VIEW v AS SELECT 1", "DROP TABLE item",
@@ -178,7 +178,7 @@ struct QueryStoreTests {
         #expect(try scene.scene.sandbox.contents(of: "Stores") == before)
     }
 
-    @Test("says where a query is wrong, and what was perhaps meant")
+    @Test("A wrong query is reported with the place of the error and a suggestion")
     func mistakes() throws {
         try scene.makeStore("store.sqlite", rows: 1)
         let live = LiveStores(scene.scene.stores, context: scene.scene.context())
@@ -204,7 +204,7 @@ struct QueryStoreTests {
         )
     }
 
-    @Test("ends at the limits")
+    @Test("A query ends at the limits")
     func limits() throws {
         try scene.makeStore("store.sqlite", rows: 5)
         let store = try LiveStores(scene.scene.stores, context: scene.scene.context()).store(nil)

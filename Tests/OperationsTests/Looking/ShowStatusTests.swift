@@ -29,7 +29,7 @@ struct ShowStatusTests {
         ).run()
     }
 
-    @Test("shows the newest backup and its age, how many there are, and how much they take")
+    @Test("The status shows the newest backup and its age, and the number and size of all")
     func newest() async throws {
         let none = await status()
         #expect(none.newest == nil && none.age == nil && none.backups == 0)
@@ -45,7 +45,7 @@ struct ShowStatusTests {
         #expect(status.findings == [] && status.warnings == [])
     }
 
-    @Test("does not count a backup that is damaged, nor one whose check found damage")
+    @Test("The status counts no damaged backup, and none in which a check found damage")
     func damaged() async throws {
         let oldest = try await scene.backUp(at: Scene.morning - 7200).backup
         let middle = try await scene.backUp(at: Scene.morning - 3600).backup
@@ -75,7 +75,7 @@ struct ShowStatusTests {
         #expect(await status().newest?.name == middle.name)
     }
 
-    @Test("warns of a backup from the future, and does not count it")
+    @Test("The status warns of a backup from the future, and does not count it")
     func future() async throws {
         let past = try await scene.backUp(at: Scene.morning - 3600).backup
         try await scene.backUp(at: Scene.morning + 3600)
@@ -88,7 +88,7 @@ struct ShowStatusTests {
         #expect(await self.status(after: 0).age == .zero)
     }
 
-    @Test("shows the last runs with these stores and this folder")
+    @Test("The status shows the last runs with these stores and this folder")
     func runs() async throws {
         func record(_ command: String, stores: FilePath, exitCode: Int32) throws {
             try log.record(
@@ -110,14 +110,14 @@ struct ShowStatusTests {
         #expect(status.lastRun?.exitCode == 20)
     }
 
-    @Test("says why the folder cannot be listed, and all else it knows")
+    @Test("The status says why the folder cannot be listed, and shows all else")
     func unreachable() async throws {
         let status = await status(remote: LocalFolder(scene.sandbox.path("No")))
         #expect(status.remoteError as? RemoteError == .missing(scene.sandbox.path("No").string))
         #expect(status.hasStores)
     }
 
-    @Test("finds what was left half done, says what finishes it, and leaves it as it is")
+    @Test("The status finds an unfinished restore, says what finishes it, and leaves it as it is")
     func halfDone() async throws {
         try await scene.backUp()
         let broken = FaultyFileSystem(failing: .callOf(.swap, 1), effect: .done, staysBroken: true)
@@ -135,7 +135,7 @@ struct ShowStatusTests {
         #expect(await self.status().findings == [])
     }
 
-    @Test("finds who is at it")
+    @Test("The status finds which run holds the lock")
     func running() async throws {
         try scene.sandbox.write("x", to: "Remote/.grocerydude-7.partial")
         let locks = [
@@ -148,7 +148,7 @@ struct ShowStatusTests {
         #expect(status.findings.allSatisfy { $0.what.contains(process) })
     }
 
-    @Test("finds what a restore refused")
+    @Test("The status finds what a restore refused")
     func refused() async throws {
         try scene.sandbox.directory("Stores_FailedRestore")
         let status = await status()
@@ -156,7 +156,7 @@ struct ShowStatusTests {
         #expect(status.findings.first?.remedy?.contains("rm -r '") == true)
     }
 
-    @Test("shows what it can of a log that is damaged, and of one that cannot be read")
+    @Test("The status shows what it can of a damaged log, and of an unreadable one")
     func badLog() async throws {
         try scene.sandbox.write("no database", to: "Cache/log.sqlite")
         #expect(await status().warnings.first?.contains("log.sqlite.damaged") == true)

@@ -9,7 +9,7 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("Backups that stayed behind")
+@Suite("Backups left in a former folder")
 struct StatusElsewhereTests {
     private let scene: Scene
     private let log: RunLog
@@ -57,7 +57,7 @@ struct StatusElsewhereTests {
         return status.behind
     }
 
-    @Test("are told after the folder was changed, until they are copied or gone")
+    @Test("The status reports backups in the former folder until they are copied or gone")
     func copied() async throws {
         #expect(await behind() == nil)
         try await scene.backUp()
@@ -76,7 +76,7 @@ struct StatusElsewhereTests {
         #expect(await behind() == nil)
     }
 
-    @Test("are told of a profile after later runs too, and else only after the last")
+    @Test("The status of a profile reports backups left behind after the profile's later runs too")
     func profile() async throws {
         try await scene.backUp()
         try record(to: scene.remote, profile: "photos")
@@ -86,7 +86,7 @@ struct StatusElsewhereTests {
         #expect(await behind(profile: "others") == nil)
     }
 
-    @Test("are those that wait for the other folder, too")
+    @Test("The status reports backups that wait for the former folder too")
     func waiting() async throws {
         try LocalFileSystem().remove(scene.remotePath)
         var options = scene.options()

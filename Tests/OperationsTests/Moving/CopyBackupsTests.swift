@@ -53,7 +53,7 @@ struct CopyBackupsTests {
         ).run(names)
     }
 
-    @Test("the copy's damage is not that of the good one, which can be copied again")
+    @Test("A copy's damage is not that of the good backup, which can be copied again")
     func damagedCopy() async throws {
         let made = try await CreateBackup(
             of: scene.stores,
@@ -115,7 +115,7 @@ struct CopyBackupsTests {
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }
     }
 
-    @Test("keeps names, bytes, identities, tags, notes and pins", arguments: [false, true])
+    @Test("A copy keeps names, bytes, identities, tags, notes and pins", arguments: [false, true])
     func keeps(isElsewhere: Bool) async throws {
         var options = scene.options()
         options.tags = ["a"]
@@ -150,7 +150,7 @@ struct CopyBackupsTests {
         #expect(try names().count == 2)
     }
 
-    @Test("copies what a person names, once")
+    @Test("Copying copies the backups that a person names, each once")
     func named() async throws {
         let first = try await scene.backUp().backup
         try await scene.backUp(at: Scene.morning + 60)
@@ -162,7 +162,7 @@ struct CopyBackupsTests {
         }
     }
 
-    @Test("gives the next number where another backup has the name, or replaces it, or fails")
+    @Test("Copying takes the next number if the name is taken, or replaces that backup, or fails")
     func sameName() async throws {
         let mine = try await scene.backUp().backup
         try LocalFileSystem().remove(scene.remotePath.appending(mine.name))
@@ -189,7 +189,7 @@ struct CopyBackupsTests {
         )
     }
 
-    @Test("replaces no pinned backup, and puts back what it cannot replace")
+    @Test("Copying replaces no pinned backup, and puts back what it cannot replace")
     func replacesNothing() async throws {
         let mine = try await scene.backUp().backup
         try scene.sandbox.write("another", to: "Other/\(mine.name)")
@@ -209,7 +209,7 @@ struct CopyBackupsTests {
         #expect(try names().filter { $0 != ".grocerydude-trash" } == [mine.name])
     }
 
-    @Test("copies no damaged backup unless it is told to, and then marks it")
+    @Test("Copying copies no damaged backup unless an option says so, and then marks it")
     func damaged() async throws {
         let bad = try await scene.backUp().backup
         let good = try await scene.backUp(at: Scene.morning + 60).backup
@@ -233,7 +233,7 @@ struct CopyBackupsTests {
         #expect(try await copy { $0.allowsDamage = true }.copied.isEmpty)
     }
 
-    @Test("takes damage that a check found along, and not that of another copy")
+    @Test("Copying takes along the damage that a check found, and not that of another copy")
     func knownDamage() async throws {
         let backup = try await scene.backUp().backup
         try Tool.check(
@@ -262,7 +262,7 @@ struct CopyBackupsTests {
         #expect(try await folder().list().backups.map { $0.notedDamage != nil } == [true])
     }
 
-    @Test("copies a good one though the folder has a damaged one of the same identity")
+    @Test("Copying copies a good backup though the folder has a damaged one of the same identity")
     func repairs() async throws {
         let backup = try await scene.backUp().backup
         try await copy()
@@ -275,7 +275,7 @@ struct CopyBackupsTests {
         #expect(copies.count == 2 && copies.filter { $0.damage == nil }.count == 1)
     }
 
-    @Test("removes what it reads back changed")
+    @Test("Copying removes a copy that it reads back changed")
     func readBack() async throws {
         try await scene.backUp()
         let outcome = try await copy(
@@ -286,7 +286,7 @@ struct CopyBackupsTests {
         #expect(try scene.leftovers() == ["Other", "staging"])
     }
 
-    @Test("stops when a folder cannot be reached any more, and tells of each that is left")
+    @Test("Copying stops if a folder becomes unreachable, and reports each backup that is left")
     func unreachable() async throws {
         for minute in 0..<3 { try await scene.backUp(at: Scene.morning + 60 * Double(minute)) }
         let outcome = try await copy(to: FailingMoves(folder: other, failsAt: nil, after: 1))
@@ -295,7 +295,7 @@ struct CopyBackupsTests {
         #expect(outcome.problems[1].reason.contains("not tried"))
     }
 
-    @Test("ends when it is told to, and leaves nothing half done")
+    @Test("Copying ends on a cancellation, and leaves nothing half done")
     func cancelled() async throws {
         try await scene.backUp()
         for count in 0..<3 {
@@ -306,7 +306,7 @@ struct CopyBackupsTests {
         }
     }
 
-    @Test("refuses a folder to itself, by whatever path, and one that is not there")
+    @Test("Copying from a folder to itself, by whatever path, or to a missing folder, is refused")
     func refuses() async throws {
         try await scene.backUp()
         try scene.sandbox.link("Linked", to: "Remote")
@@ -329,7 +329,7 @@ struct CopyBackupsTests {
         await #expect(throws: RemoteError.missing(other.address)) { try await copy() }
     }
 
-    @Test("locks both folders in one order, whichever way it goes")
+    @Test("Copying locks both folders in one order, whatever its direction")
     func lockOrder() async throws {
         let locks = [
             try await FileLock.acquire(scene.remotePath), try await FileLock.acquire(other.path),
@@ -352,7 +352,7 @@ struct CopyBackupsTests {
         #expect(paths.count == 2 && paths.first == paths.last)
     }
 
-    @Test("removes what a killed copy left")
+    @Test("Copying removes the leftovers of a killed copy")
     func leftover() async throws {
         try await scene.backUp()
         try scene.sandbox.write("half", to: "Other/.grocerydude-1.partial")

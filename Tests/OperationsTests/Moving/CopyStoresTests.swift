@@ -7,7 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Copying the stores of an old place")
+@Suite("Copying the stores of a former place")
 struct CopyStoresTests {
     let scene: Scene
     let target: FilePath
@@ -32,7 +32,7 @@ struct CopyStoresTests {
         ).run(to: target ?? self.target)
     }
 
-    @Test("takes the first that has one, whole, and changes nothing there")
+    @Test("Copying takes the first former place with stores, whole, and changes nothing there")
     func first() async throws {
         try scene.sandbox.write("no store", to: "Cache/Older/notes.txt")
         try scene.sandbox.write("a note", to: "Stores/.hidden/note")
@@ -65,7 +65,7 @@ struct CopyStoresTests {
         )
     }
 
-    @Test("takes external data along, and tells what is missing of it")
+    @Test("Copying takes external data along, and reports what is missing of it")
     func externalData() async throws {
         // One of its three files is not there.
         try Fixtures.copy("stores/core-data", into: scene.sandbox, as: "Cache/Old")
@@ -79,7 +79,7 @@ struct CopyStoresTests {
         )
     }
 
-    @Test("is refused if there is none, or none that can be read, and nothing is made")
+    @Test("Copying is refused if no former place has a readable store, and makes nothing")
     func none() async throws {
         try scene.sandbox.write("no store", to: "Cache/Older/notes.txt")
         let places = ["Nowhere", "Cache/Older"].map(scene.sandbox.path)
@@ -92,7 +92,10 @@ struct CopyStoresTests {
         #expect(!scene.sandbox.exists("Cache/New"))
     }
 
-    @Test("does not take an older place for one that cannot be read", .enabled(if: geteuid() != 0))
+    @Test(
+        "Copying does not replace an unreadable former place by an older one",
+        .enabled(if: geteuid() != 0)
+    )
     func unreadable() async throws {
         let path = try scene.sandbox.directory("Cache/Old/closed")
         try Directory.open(path).setAttributes(mode: 0, modified: 0)
@@ -102,14 +105,14 @@ struct CopyStoresTests {
         #expect(!scene.sandbox.exists("Cache/New"))
     }
 
-    @Test("is refused for a damaged store, and nothing is left")
+    @Test("Copying a damaged store is refused, and leaves nothing")
     func damaged() async throws {
         try Fixtures.copy("stores/damaged", into: scene.sandbox, as: "Cache/Old")
         await #expect(throws: RestoreError.self) { try await copy("Cache/Old", "Stores") }
         #expect(try Directory.open(target.removingLastComponent()).names() == [])
     }
 
-    @Test("is refused where there is something already, or in the old place itself")
+    @Test("Copying into a full directory, or into the former place itself, is refused")
     func occupied() async throws {
         try scene.sandbox.write("mine", to: "Cache/New/Stores/mine")
         await #expect {
@@ -125,7 +128,7 @@ struct CopyStoresTests {
         #expect(!scene.sandbox.exists("Stores/a"))
     }
 
-    @Test("fills an empty directory")
+    @Test("Copying fills an empty directory")
     func empty() async throws {
         try scene.sandbox.directory("Cache/New/Stores")
         _ = try await copy("Stores")

@@ -8,7 +8,7 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("Copying backups that wait for their folder")
+@Suite("Copying waiting backups")
 struct CopyWaitingTests {
     private let scene: Scene
     private let other: LocalFolder
@@ -67,7 +67,7 @@ struct CopyWaitingTests {
         try LocalFileSystem().move(scene.sandbox.path("Cache/away"), to: scene.remotePath)
     }
 
-    @Test("takes them with all others, each once, with their tags")
+    @Test("Copying takes waiting backups with all others, each once, with their tags")
     func all() async throws {
         let first = try await backUp(at: Scene.morning, tag: "a")
         try hide()
@@ -88,7 +88,7 @@ struct CopyWaitingTests {
         #expect(try await copy().copied.isEmpty)
     }
 
-    @Test("takes one by name, and those alone if the folder is away, which is told")
+    @Test("Copying takes a waiting backup by name, and only these if the folder is away")
     func away() async throws {
         _ = try await backUp(at: Scene.morning, tag: "a")
         try hide()
@@ -102,7 +102,7 @@ struct CopyWaitingTests {
         await #expect(throws: RemoteError.self) { try await copy(["no such"]) }
     }
 
-    @Test("notes damage where the backup is")
+    @Test("Copying records damage in the place of the backup")
     func damaged() async throws {
         try hide()
         let backup = try await backUp(at: Scene.morning, tag: "a")

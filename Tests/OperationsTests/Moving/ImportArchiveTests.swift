@@ -51,7 +51,7 @@ struct ImportArchiveTests {
         return path
     }
 
-    @Test("takes the time of its manifest, whatever it is called; the file stays")
+    @Test("An import takes the time of the manifest, whatever the file's name, and keeps the file")
     func ours() async throws {
         let backup = try await scene.backUp().backup
         let path = scene.sandbox.path("download.zip")
@@ -75,7 +75,7 @@ struct ImportArchiveTests {
     }
 
     @Test(
-        "of another program takes the time that is given, else its name's, else its file's",
+        "An import of a foreign archive takes the given time, or its name's, or its file's",
         .enabled(if: Tool.isInstalled("python3"), "python3 is not installed")
     )
     func foreign() async throws {
@@ -99,7 +99,7 @@ struct ImportArchiveTests {
         #expect(given.timeSource == .given)
     }
 
-    @Test("takes the next number, or what is wanted for a name that is taken")
+    @Test("An import takes the next number, or the wanted one, if its name is taken")
     func sameName() async throws {
         let path = scene.sandbox.path("download.zip")
         let backup = try await scene.backUp().backup
@@ -112,7 +112,7 @@ struct ImportArchiveTests {
         #expect(try await run(path).backup.displayName == "\(backup.displayName) (2)")
     }
 
-    @Test("refuses what is damaged, and what is no archive")
+    @Test("An import refuses damaged archives and other files")
     func refuses() async throws {
         let backup = try await scene.backUp().backup
         var bytes = try scene.sandbox.read("Remote/\(backup.name)")
@@ -156,7 +156,10 @@ struct FetchBackupTests {
 
     private func names() throws -> [String] { try scene.sandbox.contents(of: "Here").paths }
 
-    @Test("makes a file of its name, and overwrites none", arguments: [false, true])
+    @Test(
+        "A fetch makes a file of the backup's name, and overwrites none",
+        arguments: [false, true]
+    )
     func fetches(isElsewhere: Bool) async throws {
         var backup = try await scene.backUp().backup
         let elsewhere = Elsewhere(folder: scene.remote, isFetching: true)
@@ -176,7 +179,7 @@ struct FetchBackupTests {
         #expect(try scene.sandbox.read("Here/\(backup.name)") == Array("mine".utf8))
     }
 
-    @Test("leaves nothing of a damaged one unless it is told to")
+    @Test("A fetch of a damaged backup leaves nothing unless an option says so")
     func damaged() async throws {
         let backup = try await scene.backUp().backup
         var bytes = try scene.sandbox.read("Remote/\(backup.name)")

@@ -10,7 +10,7 @@ import Testing
 @testable import Backups
 @testable import Operations
 
-@Suite("A backup that waits for its folder")
+@Suite("Backups that wait for their folder")
 struct OutboxTests {
     private let scene: Scene
     private var now: Date { Scene.morning + 3600 }
@@ -76,7 +76,7 @@ struct OutboxTests {
         try LocalFileSystem().write(bytes, to: path)
     }
 
-    @Test("comes along with its tags and note, the oldest first, and nothing stays behind")
+    @Test("Waiting backups are sent with their tags and notes, oldest first, and none is left")
     func comesAlong() async throws {
         try await away {
             let first = try await backUp {
@@ -100,7 +100,7 @@ struct OutboxTests {
         #expect(try scene.leftovers().isEmpty)
     }
 
-    @Test("goes at once where the folder can be reached, after those that waited")
+    @Test("A backup is sent at once if the folder is reachable, after those that waited")
     func atOnce() async throws {
         let old = try await away { try await backUp().backup }
         let outcome = try await backUp(at: Scene.morning + 60)
@@ -109,7 +109,7 @@ struct OutboxTests {
         #expect(try await waiting().isEmpty)
     }
 
-    @Test("is sent by a backup that itself does not wait")
+    @Test("A backup that does not wait itself sends the waiting ones")
     func plain() async throws {
         let old = try await away { try await backUp().backup }
         let new = try await backUp(queues: false).backup
@@ -117,7 +117,7 @@ struct OutboxTests {
         #expect(new.displayName == "\(old.displayName) (2)")
     }
 
-    @Test("is not made anew where its transfer is cut: the stores may be gone by then")
+    @Test("A waiting backup whose transfer is cut is not made again, since the stores may be gone")
     func cut() async throws {
         let cut = CutFolder(folder: scene.remote)
         var target = folder(cut)
@@ -134,7 +134,7 @@ struct OutboxTests {
         #expect(try await upload().items.map(\.backup.id) == [outcome.backup.id])
     }
 
-    @Test("waits where a mounted folder's server is away, and not where its disk is bad")
+    @Test("A backup waits if a mounted folder's server is away, and not if its disk fails")
     func mounted() async throws {
         func folder(_ errno: Errno) -> BackupFolder {
             self.folder(AwayFolder(error: .failed(.list, scene.remotePath, errno)))
@@ -146,7 +146,10 @@ struct OutboxTests {
         #expect(try await waiting().count == 1)
     }
 
-    @Test("is not lost where the folder refuses it, which is a problem", arguments: [false, true])
+    @Test(
+        "A waiting backup that the folder refuses is a problem, and is not lost",
+        arguments: [false, true]
+    )
     func refused(isLocked: Bool) async throws {
         var lock: FileLock?
         defer { withExtendedLifetime(lock) {} }
@@ -163,7 +166,10 @@ struct OutboxTests {
         }
     }
 
-    @Test("is not sent twice, though nobody remembers that it was", arguments: [false, true])
+    @Test(
+        "A waiting backup is not sent twice, even if no record says that it was sent",
+        arguments: [false, true]
+    )
     func once(isElsewhere: Bool) async throws {
         let backup = try await away { try await backUp().backup }
         // As a run leaves it that is killed when it has sent the archive, under another name here.
@@ -187,7 +193,7 @@ struct OutboxTests {
         #expect(try await waiting().isEmpty)
     }
 
-    @Test("stays where it is damaged, and keeps no other from being sent")
+    @Test("A damaged waiting backup is not sent, and does not keep others from being sent")
     func damaged() async throws {
         let (bad, good) = try await away {
             (try await backUp().backup, try await backUp(at: Scene.morning + 60).backup)
@@ -205,7 +211,7 @@ struct OutboxTests {
         #expect(!scene.sandbox.exists("Remote/\(Annotations.subfolder)"))
     }
 
-    @Test("has no room beyond the limit, in number and in size; nothing is lost or added")
+    @Test("The outbox refuses backups beyond its limits of number and size, and loses none")
     func limit() async throws {
         var few = Outbox.Limit()
         few.backups = 1
@@ -227,7 +233,7 @@ struct OutboxTests {
         #expect(try await scene.list().count == 2)
     }
 
-    @Test("is compared with the folder's newest, as far as that is remembered")
+    @Test("A waiting backup is compared with the folder's newest, as far as that is remembered")
     func anomaly() async throws {
         let catalog = scene.catalog
         let store = scene.stores.appending("app.db")
@@ -248,7 +254,7 @@ struct OutboxTests {
         #expect(try await backUp(to: folder(catalog: catalog)).backup.isAnomalous)
     }
 
-    @Test("is what an unchanged directory needs no other for")
+    @Test("An unchanged directory with a waiting backup gets no other one")
     func unchanged() async throws {
         let first = try await away {
             let first = try await backUp()
@@ -265,7 +271,7 @@ struct OutboxTests {
         #expect(backups.map(\.id) == [first.backup.id] && backups[0].tags == ["later"])
     }
 
-    @Test("is found, shown and restored, also while the folder is away; status does not count it")
+    @Test("A waiting backup can be found, shown and restored, and the status does not count it")
     func found() async throws {
         let old = try await backUp(at: Scene.morning - 60, queues: false).backup
         let (backup, safety) = try await away {
@@ -298,7 +304,7 @@ struct OutboxTests {
         #expect(status.backups == 1 && status.newest?.id == old.id)
     }
 
-    @Test("can be pinned, and takes the pin along; deleted, it is gone for good")
+    @Test("A waiting backup can be pinned and keeps its pin, and once deleted it is gone for good")
     func pinned() async throws {
         let (first, second) = try await away {
             let backups = (
@@ -319,7 +325,7 @@ struct OutboxTests {
         #expect(try await scene.list().map(\.isPinned) == [true])
     }
 
-    @Test("is a safety backup wherever it goes, though nobody has opened it there")
+    @Test("A waiting safety backup is a safety backup in its folder too, even if unopened there")
     func safety() async throws {
         _ = try await away {
             try await backUp {
@@ -339,7 +345,7 @@ struct OutboxTests {
         #expect(try await folder.list().backups.map(\.isSafety) == [true])
     }
 
-    @Test("is asked for by more than its name where the folder has another of that name")
+    @Test("The name of a waiting backup is ambiguous if the folder has another of that name")
     func ambiguous() async throws {
         let backup = try await away { try await backUp().backup }
         try await scene.backUp()
@@ -348,7 +354,7 @@ struct OutboxTests {
         }
     }
 
-    @Test("does not wait inside the directory that it saves")
+    @Test("A backup cannot wait inside the directory that it saves")
     func inside() async throws {
         try scene.sandbox.directory("Stores/outbox")
         var target = folder()

@@ -37,7 +37,7 @@ struct MountedFolderTests {
 
     private func display(_ name: String) -> String { BackupName.display(name) }
 
-    @Test("each backup is a directory with what a restore of it has, whatever it is built on")
+    @Test("Each mounted backup is a directory with the content of a restore, whatever its bases")
     func everyFile() async throws {
         _ = try await scene.makeChain(1)
         for _ in 0..<7 {
@@ -62,7 +62,7 @@ struct MountedFolderTests {
         }
     }
 
-    @Test("inodes stay when a backup is closed, whole or not, and an open file stays good")
+    @Test("Inodes survive closing a backup, whole or not, and an open file stays readable")
     func inodes() async throws {
         try scene.makeStore("store0.sqlite", rows: 3000)
         let bytes = scene.random.bytes(3 << 20)
@@ -96,7 +96,7 @@ struct MountedFolderTests {
     }
 
     @Test(
-        "of another program's archive, what has no entry of its own is there, and nothing is unpacked for long"
+        "A mounted foreign archive has implied directories, and nothing stays unpacked for long"
     )
     func foreign() async throws {
         let stores = scene.scene.stores
@@ -137,7 +137,7 @@ struct MountedFolderTests {
         }
     }
 
-    @Test("a store in WAL mode has what SQLite wants beside it, for whoever asks and in no listing")
+    @Test("A mounted store in WAL mode has SQLite's files beside it by name, and in no listing")
     func sidecars() async throws {
         for (name, mode) in [("wal.sqlite", "WAL"), ("old.sqlite", "DELETE")] {
             try StoreApplication(
@@ -174,7 +174,7 @@ struct MountedFolderTests {
         }
     }
 
-    @Test("damage is an input/output error, told once; all else can be read")
+    @Test("Damage in a mounted backup is an I/O error, reported once, and all else can be read")
     func damage() async throws {
         let large = scene.random.bytes(3 << 20)
         let note = Array("note".utf8)
@@ -223,7 +223,7 @@ struct MountedFolderTests {
     }
 
     @Test(
-        "an encrypted backup is read with its key, and without one is a directory nobody may look into"
+        "A mounted encrypted backup is read with its key, and is a closed directory without it"
     )
     func encrypted() async throws {
         let identity = try Identity.generate()
@@ -255,7 +255,7 @@ struct MountedFolderTests {
         #expect(scene.scene.told.count(where: { $0.contains("is encrypted") }) == 1)
     }
 
-    @Test("of a backup elsewhere only what is read is fetched")
+    @Test("Only the parts that are read of a mounted remote backup are fetched")
     func elsewhere() async throws {
         let large = scene.random.bytes(30 << 20)
         try scene.makeStore("store.sqlite", rows: 1)
@@ -283,7 +283,7 @@ struct MountedFolderTests {
     }
 
     @Test(
-        "a backup behind rclone is read as one that is here",
+        "A mounted backup behind rclone is read as a local one",
         .enabled(if: Tool.isInstalled("rclone"), "rclone is missing")
     )
     func rclone() async throws {
@@ -305,7 +305,7 @@ struct MountedFolderTests {
         }
     }
 
-    @Test("new backups appear, deleted ones go, and what is open stays good")
+    @Test("New backups appear in a mount, deleted ones go, and open ones stay readable")
     func changes() async throws {
         let bytes = scene.random.bytes(2_500_000)
         try scene.scene.sandbox.write(bytes, to: "Stores/file")
@@ -361,7 +361,7 @@ struct MountedFolderTests {
         }
     }
 
-    @Test("if the folder cannot be listed, what was known stays, and that is told once")
+    @Test("A mount keeps its known backups if the folder cannot be listed, and reports that once")
     func unlistable() async throws {
         try scene.scene.sandbox.write("note", to: "Stores/note")
         let backup = try await scene.backUp()
@@ -383,7 +383,7 @@ struct MountedFolderTests {
         }
     }
 
-    @Test("what makes no sense gets the number that the system would give")
+    @Test("A mount answers senseless requests with the error numbers of the system")
     func errors() async throws {
         try scene.scene.sandbox.write("note", to: "Stores/note")
         try scene.scene.sandbox.directory("Stores/d")
@@ -417,7 +417,7 @@ struct MountedFolderTests {
         #expect(scene.scene.told.filter { $0.hasPrefix("warning: ") } == [])
     }
 
-    @Test("whoever ends the program in the middle interrupts readers, and is not told of damage")
+    @Test("Ending the program interrupts readers of a mount, and no damage is reported")
     func cancelled() async throws {
         try scene.scene.sandbox.write(scene.random.bytes(3 << 20), to: "Stores/large")
         try Tool.check(
@@ -433,7 +433,7 @@ struct MountedFolderTests {
         #expect(scene.scene.told.filter { $0.hasPrefix("warning: ") } == [])
     }
 
-    @Test("two backups with the same name for people have those of their files")
+    @Test("Two mounted backups with the same display name have the names of their files")
     func names() throws {
         func backup(_ name: String, waits: Bool = false) -> Backup {
             var backup = Backup(RemoteFile(name: name, size: 1), timeZone: Scene.utc)

@@ -9,7 +9,7 @@ import Testing
 struct SourcePoolTests {
     private func source(_ byte: UInt8) -> MemorySource { MemorySource(path: "x", bytes: [byte]) }
 
-    @Test("only the last few that can be made again are kept, and none that nobody has open")
+    @Test("The pool keeps only the last few sources that can be reopened, and no unused ones")
     func limit() throws {
         let pool = SourcePool(limit: 2)
         var made = 0

@@ -80,7 +80,7 @@ struct DocumentTests {
             let error = #expect(throws: ChangeError.self) {
                 try SyncMap(json: Array(json.utf8), name: "f")
             }
-            #expect(error?.description.contains("'\(key)' can not stand here") == true)
+            #expect(error?.description.contains("'\(key)' cannot be here") == true)
         }
     }
 

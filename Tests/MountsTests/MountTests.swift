@@ -136,7 +136,7 @@ private final class Mounted {
         if: Mounting.isPossible,
         "libfuse 3 or /dev/fuse is missing, or mounting is not allowed"
     ),
-    .timeLimit(.minutes(2))
+    .timeLimit(.minutes(5))
 )
 struct MountTests {
     @Test("A mounted tree shows names, attributes and bytes, and is read-only")

@@ -5,7 +5,7 @@ internal import SystemPackage
 internal import TestSupport
 internal import Testing
 
-/// Files that are written as text, rightly or not.
+/// Tests of encrypted files that are written as text, well or badly.
 @Suite("Armor")
 struct ArmorTests {
     struct Case: CustomTestStringConvertible, Sendable {
@@ -22,7 +22,7 @@ struct ArmorTests {
         var testDescription: String { name }
     }
 
-    /// A text as age writes it, in its lines.
+    /// The lines of an encrypted file as age writes it in ASCII armor.
     struct Text: Sendable {
         var begin = "-----BEGIN AGE ENCRYPTED FILE-----"
         var end = "-----END AGE ENCRYPTED FILE-----"
@@ -87,7 +87,7 @@ struct ArmorTests {
         .init("armor_not_canonical") {
             $0.with {
                 let line = $0.lines[$0.lines.count - 1]
-                // The last letter but the padding, with a bit that stands for nothing.
+                // Sets a bit of the last letter before the padding that encodes no data.
                 let letters = line.prefix { $0 != "=" }
                 let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
                 let place = alphabet.firstIndex(of: letters.last ?? "A") ?? alphabet.startIndex
@@ -128,13 +128,16 @@ struct ArmorTests {
 
     private func file() throws -> (bytes: [UInt8], identity: Identity) {
         let identity = try Self.identity.get()
-        // Its last line has padding and free bits.
+        // The last line has padding and unused bits.
         let file = try encrypted(Self.plain, for: [identity.recipient])
         try #require(file.count % 3 != 0)
         return (file, identity)
     }
 
-    @Test("A text is opened, or refused", arguments: cases)
+    @Test(
+        "An armored file is decrypted if its armor is correct, and else refused",
+        arguments: cases
+    )
     func opens(_ edit: Case) throws {
         let (bytes, identity) = try file()
         let text = Array(edit.edit(Text(bytes)).utf8)
@@ -151,7 +154,7 @@ struct ArmorTests {
         #expect(try decrypted(text, with: [identity]) == Self.plain)
     }
 
-    @Test("A text of no file, of another format or for others is told as without armor")
+    @Test("An armored file with bad content fails with the same error as one without armor")
     func inside() throws {
         let (bytes, identity) = try file()
         #expect(throws: AgeError.notEncrypted("folder/X.age")) {
@@ -172,11 +175,11 @@ struct ArmorTests {
         }
     }
 
-    @Test("Any part of a text is read where it stands", arguments: ["\n", "\r\n"])
+    @Test("Any part of an armored file can be read in place", arguments: ["\n", "\r\n"])
     func parts(_ lineEnd: String) throws {
         let identity = try Identity.generate()
         var random = Pseudorandom(seed: 7)
-        // The last line is full at times.
+        // For some of these lengths, the last line is full.
         for length in [0, 1, 47, 48, 49, 200_000, 200_001, 200_002] + (0..<48).map({ 500 + $0 }) {
             let plain = (0..<length).map { _ in UInt8(truncatingIfNeeded: random.next()) }
             let bytes = try encrypted(plain, for: [identity.recipient])

@@ -6,7 +6,7 @@ internal import Testing
 
 @Suite("Fuzzing of headers")
 struct HeaderFuzzTests {
-    @Test("A header that was changed is refused, or is another that no key of ours has signed")
+    @Test("A changed header is refused as damaged or as one for other keys")
     func mutations() throws {
         let identity = try Identity.generate()
         let other = try Identity.generate()
@@ -25,7 +25,7 @@ struct HeaderFuzzTests {
                     MemorySource(path: "X", bytes: bytes),
                     named: "X"
                 )
-                // It has one form only, so that nothing in it is free to be changed.
+                // A header has one encoding only, so no byte of it can change unnoticed.
                 #expect(parsed.encoded == Array(bytes[..<parsed.length]), "seed \(seed): \(change)")
                 let content = try decrypted(bytes, with: [identity])
                 Issue.record("seed \(seed): \(change): opened as \(content)")
@@ -37,7 +37,7 @@ struct HeaderFuzzTests {
         fuzzing.report("headers", verdicts)
     }
 
-    @Test("A header without an end is not read for ever")
+    @Test("Reading stops if a header has no end")
     func endless() throws {
         let beginning = Array("age-encryption.org/v1\n-> X25519 ".utf8)
         let bytes = beginning + [UInt8](repeating: UInt8(ascii: "A"), count: 10 << 20)
@@ -51,7 +51,7 @@ struct HeaderFuzzTests {
         }
     }
 
-    @Test("A file that is not encrypted is told as such")
+    @Test("A file that is not encrypted is reported as not encrypted")
     func others() {
         for bytes in [[], Array("PK".utf8), Array("age".utf8)] {
             #expect(throws: AgeError.notEncrypted("X.age")) {

@@ -4,7 +4,7 @@ internal import SystemPackage
 internal import TestSupport
 internal import Testing
 
-/// The program `age` of the system, in both directions.
+/// Tests against the installed program `age`, in both directions.
 @Suite("age", .enabled(if: Tool.isInstalled("age"), "age is not installed"))
 struct InteroperationTests {
     private static let sizes = [0, 1, 65536, 65537, 1_200_000]
@@ -17,7 +17,7 @@ struct InteroperationTests {
 
     private func path(_ name: String) -> String { sandbox.path(name).string }
 
-    /// Returns the keys of a file, as `age` would take them.
+    /// Returns the keys in a file, as `age` takes them.
     private func identities(_ name: String) throws -> [Identity] {
         try IdentityFile.identities(in: sandbox.read(name), path: sandbox.path(name)) { nil }
     }
@@ -40,7 +40,7 @@ struct InteroperationTests {
         }
     }
 
-    @Test("Keys of age-keygen work, and ours work there")
+    @Test("We can use keys of age-keygen, and age can use ours")
     func keys() throws {
         try Tool.check("age-keygen", ["-o", path("key.txt")])
         let recipient = try Tool.check("age-keygen", ["-y", path("key.txt")])
@@ -54,7 +54,7 @@ struct InteroperationTests {
     }
 
     @Test(
-        "Keys of SSH work",
+        "SSH keys decrypt files of ours and of age",
         .enabled(if: Tool.isInstalled("ssh-keygen"), "ssh-keygen is not installed")
     )
     func ssh() throws {
@@ -76,7 +76,7 @@ struct InteroperationTests {
         #expect(throws: AgeError.badIdentity(reason: reason)) { try identities("locked") }
     }
 
-    @Test("A file for several opens for each, and for nobody else")
+    @Test("A file for several recipients opens for each of them and for no one else")
     func several() throws {
         let keys = try (0..<3).map { _ in try Identity.generate() }
         let file = try encrypted([1, 2, 3], for: keys.map(\.recipient))
@@ -92,7 +92,7 @@ struct InteroperationTests {
         }
     }
 
-    /// age asks for a passphrase on a terminal only.
+    /// A script that types the passphrase, since age asks for one only on a terminal.
     private static let typing = """
         import os, pty, sys
         word, command = sys.argv[1], sys.argv[2:]
@@ -115,7 +115,7 @@ struct InteroperationTests {
         """
 
     @Test(
-        "A file with a passphrase is read there, and theirs here",
+        "age reads our files with a passphrase, and we read its files",
         .enabled(if: Tool.isInstalled("python3"), "python3 is not installed")
     )
     func passphrases() throws {

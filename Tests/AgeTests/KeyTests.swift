@@ -7,13 +7,13 @@ internal import Testing
 
 @Suite("Keys")
 struct KeyTests {
-    /// The example of the format's description.
+    /// The example in the format's specification.
     private static let secret =
         "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX"
     private static let recipient =
         "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"
 
-    @Test("A secret key and its recipient are those of the format's description")
+    @Test("A secret key and its recipient match those in the specification")
     func description() throws {
         let identity = try Identity(Self.secret)
         #expect(identity.recipient.description == Self.recipient)
@@ -21,7 +21,7 @@ struct KeyTests {
         #expect(try Recipient(Self.recipient).description == Self.recipient)
     }
 
-    @Test("A hybrid secret key and its recipient are those of the format's description")
+    @Test("A hybrid secret key and its recipient match those in the specification")
     func hybridDescription() throws {
         let text =
             "AGE-SECRET-KEY-PQ-1XX76JRALNLXDMEW0CRK45QMCCH4X06SE84UN3VPM33W6HWDX0H3SK3ZQFR"
@@ -43,7 +43,7 @@ struct KeyTests {
     }
 
     @Test(
-        "A text that is no public key is refused, and says why",
+        "A text that is not a public key is refused with the reason",
         arguments: [
             ("age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwk", "a letter is wrong"),
             ("age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujw", "a letter is wrong"),
@@ -70,7 +70,7 @@ struct KeyTests {
     }
 
     @Test(
-        "A secret in the place of a public key is told and never shown",
+        "A secret key given as a public key is refused and never shown",
         arguments: [secret, " \(secret.lowercased()) ", "AGE-SECRET-KEY-PQ-1", SSHPrivateKey.begin]
     )
     func identityAsRecipient(_ text: String) {
@@ -78,14 +78,14 @@ struct KeyTests {
         #expect(error?.description.contains("SECRET-KEY") == false)
     }
 
-    @Test("A secret key that is damaged is not shown")
+    @Test("An error about a damaged secret key does not show the key")
     func badIdentity() {
         let text = Self.secret.dropLast() + "Y"
         let error = #expect(throws: AgeError.self) { try Identity(String(text)) }
         #expect(error?.description.contains("GFPYYSJZ") == false)
     }
 
-    @Test("Recipients that cannot stand beside each other are refused, and none at all")
+    @Test("An empty list of recipients and recipients that exclude each other are refused")
     func mixed() throws {
         let passphrase = Recipient(try #require(Passphrase(Array("a b c".utf8))))
         let key = try Identity.generate().recipient
@@ -104,7 +104,7 @@ struct KeyTests {
         #expect(throws: AgeError.identityAsRecipient) { try Recipient.list(in: Self.secret) }
     }
 
-    @Test("A file of keys is read with its comments, and one that is encrypted with its passphrase")
+    @Test("A file of keys is read with its comments, and an encrypted one with its passphrase")
     func identityFile() throws {
         let text = Array("# created: now\n# public key: x\n\(Self.secret)\n\n\(Self.secret)\n".utf8)
         let path: FilePath = "key.txt"
@@ -121,7 +121,7 @@ struct KeyTests {
         #expect(throws: AgeError.self) {
             try IdentityFile.identities(in: Array("# none\n".utf8), path: path) { nil }
         }
-        // As 'age -p -a' writes it.
+        // This is the output of 'age -p -a'.
         let armored = Array(ArmorTests.Text(locked).whole().utf8)
         #expect(try IdentityFile.identities(in: armored, path: path) { passphrase }.count == 2)
         #expect(throws: AgeError.badArmor(path, reason: "its last line is missing, or another")) {
@@ -129,18 +129,18 @@ struct KeyTests {
         }
     }
 
-    @Test("An empty password is none")
+    @Test("An empty password counts as no password")
     func emptyPassphrase() {
         #expect(Passphrase([UInt8]()) == nil)
     }
 
-    @Test("A point of Ed25519 is written as X25519 has it, and one beside the curve is refused")
+    @Test("An Ed25519 point converts to X25519, and a value that is no point is refused")
     func conversion() throws {
-        // RFC 7748: the base point of one curve is that of the other.
+        // RFC 7748: the base point of one curve maps to the base point of the other.
         var base = [UInt8](repeating: 0x66, count: 32)
         base[0] = 0x58
         #expect(CurveField.montgomery(ofEdwards: base) == [9] + [UInt8](repeating: 0, count: 31))
-        // Half of all numbers are no point.
+        // About half of all values are not a point.
         var random = Pseudorandom(seed: 7)
         let points = (0..<200).count { _ in
             CurveField.montgomery(ofEdwards: random.bytes(32)) != nil

@@ -23,7 +23,7 @@ struct PayloadTests {
     }
 
     @Test(
-        "What is written is read again, whatever its length and however it is cut",
+        "Decryption returns the encrypted bytes, for any length and size of writes",
         arguments: [
             0, 1, 15, 16, 17, chunk - 1, chunk, chunk + 1, 2 * chunk, 16 * chunk - 1, 16 * chunk,
             16 * chunk + 1, 33 * chunk, 70 * chunk + 12345,
@@ -46,7 +46,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("Any part is read by itself")
+    @Test("Any part can be read on its own")
     func randomAccess() throws {
         var random = Pseudorandom(seed: 4)
         let plain = random.bytes(9 * Self.chunk + 777)
@@ -65,7 +65,7 @@ struct PayloadTests {
         #expect(try buffer.withUnsafeMutableBytes { try source.read(into: $0, at: 1 << 40) } == 0)
     }
 
-    @Test("Threads that read at once read the same")
+    @Test("Threads that read at the same time read the same bytes")
     func threads() async throws {
         var random = Pseudorandom(seed: 5)
         let plain = random.bytes(20 * Self.chunk + 5)
@@ -88,7 +88,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("A file that was cut off anywhere is told when it is opened")
+    @Test("A truncated file is refused when it is opened")
     func truncated() throws {
         let file = try file([UInt8](repeating: 7, count: 5 * Self.chunk + 99))
         let start = try headerLength(file)
@@ -104,7 +104,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("What follows the end is told")
+    @Test("Bytes after the end are refused")
     func appended() throws {
         let file = try file([UInt8](repeating: 7, count: 2 * Self.chunk))
         let start = try headerLength(file)
@@ -115,13 +115,13 @@ struct PayloadTests {
                 try opened(file + extra, with: [identity])
             }
         }
-        // A chunk more and the rest in its place: the end is good, the chunk that follows itself is not.
+        // A chunk is doubled: the end is valid, but the second copy is out of order.
         var doubled = file
         doubled.insert(contentsOf: chunk, at: start)
         #expect(throws: AgeError.self) { try decrypted(doubled, with: [identity]) }
     }
 
-    @Test("A bit that was flipped in the last chunk is told so, and no end that is missing")
+    @Test("A flipped bit in the last chunk is reported as damage, not as a missing end")
     func flippedAtTheEnd() throws {
         for (size, last) in [
             (99, 0), (Self.chunk, 0), (4 * Self.chunk, 3), (4 * Self.chunk + 9, 4),
@@ -138,7 +138,7 @@ struct PayloadTests {
                 )
                 #expect(throws: error) { try opened(damaged, with: [identity]) }
             }
-            // A file that ends with a whole chunk, which is not the last.
+            // The file ends with a full chunk that is not marked as the last.
             guard last > 0 else { continue }
             #expect(throws: AgeError.wrongEnd("folder/X.age")) {
                 try opened(Array(file[..<place]), with: [identity])
@@ -146,7 +146,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("A bit that was flipped is told with its chunk, and the others are read")
+    @Test("A flipped bit damages only its own chunk, which the error names")
     func flipped() throws {
         var random = Pseudorandom(seed: 6)
         let plain = random.bytes(4 * Self.chunk + 10)
@@ -170,7 +170,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("Chunks that changed places are told")
+    @Test("Chunks in the wrong order are refused")
     func swapped() throws {
         var random = Pseudorandom(seed: 8)
         var file = try file(random.bytes(3 * Self.chunk))
@@ -184,7 +184,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("Two files of the same bytes have nothing in common")
+    @Test("Two encrypted files with the same content have no bytes in common")
     func unlike() throws {
         let plain = [UInt8](repeating: 0, count: 1000)
         let (first, second) = (try file(plain), try file(plain))

@@ -22,7 +22,7 @@ final class MemorySink: ByteSink {
     }
 }
 
-/// Returns a file of these bytes for the recipients.
+/// Returns these bytes, encrypted for the recipients.
 func encrypted(
     _ plain: [UInt8],
     for recipients: [Recipient],
@@ -46,18 +46,19 @@ func encrypted(
     return sink.bytes
 }
 
-/// Opens a file in memory.
+/// Opens an encrypted file in memory.
 func opened(_ bytes: [UInt8], with identities: [Identity]) throws -> DecryptedSource {
     try EncryptedFile(MemorySource(path: "folder/X.age", bytes: bytes)).decrypted(with: identities)
 }
 
-/// Returns all of the content of a file in memory.
+/// Returns the whole content of an encrypted file in memory.
 func decrypted(_ bytes: [UInt8], with identities: [Identity]) throws -> [UInt8] {
     let source = try opened(bytes, with: identities)
     return try source.readExactly(count: Int(source.size), at: 0)
 }
 
-/// A file of the test vectors: lines with what is to come of it, an empty one, and the file's bytes.
+/// A file of the test vectors: lines with the expected result, an empty line, and the bytes of the encrypted
+/// file.
 struct Vector: Sendable, CustomTestStringConvertible {
     let name: String
     let file: [UInt8]
@@ -98,7 +99,7 @@ struct Vector: Sendable, CustomTestStringConvertible {
         return Array(plain[..<Int(count)])
     }
 
-    /// All of them; none where the test data is not there.
+    /// All test vectors; none if the test data is missing.
     static let all: [Vector] = {
         let directory = Fixtures.corpora.appending("age")
         do {

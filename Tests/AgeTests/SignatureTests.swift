@@ -29,7 +29,7 @@ struct SignatureTests {
     }
 
     @Test(
-        "that a new key makes are good to ssh-keygen, and its file is one of OpenSSH",
+        "ssh-keygen accepts the signatures and the file of a new key",
         .enabled(if: hasTools, "ssh-keygen is not there")
     )
     func ours() throws {
@@ -64,7 +64,7 @@ struct SignatureTests {
     }
 
     @Test(
-        "that ssh-keygen makes are good, of each of its hashes",
+        "Signatures of ssh-keygen are valid with each of its hashes",
         .enabled(if: hasTools, "ssh-keygen is not there"),
         arguments: [SSHMessage.Algorithm.sha256, .sha512]
     )
@@ -94,7 +94,7 @@ struct SignatureTests {
         #expect(key.publicKey == signature.key)
     }
 
-    @Test("that are cut, longer, doubled, or of another kind are refused")
+    @Test("A signature that is cut, longer, doubled, or of another kind is refused")
     func broken() throws {
         let text = try sign(SigningKey()).text
         #expect(throws: Never.self) { try SSHSignature(text: Array(text.utf8)) }
@@ -107,7 +107,7 @@ struct SignatureTests {
             [lines[0], String(repeating: "A", count: 6000), lines[lines.count - 1]]
                 .joined(separator: "\n"),
         ]
-        // Each byte of the body that is no other's is needed: none may be left out.
+        // Every four characters of the body are left out in turn; each is needed.
         let body = lines.dropFirst().dropLast().joined()
         for length in stride(from: 4, to: body.count, by: 4) {
             wrong.append(
@@ -121,7 +121,7 @@ struct SignatureTests {
         }
     }
 
-    @Test("of any other byte do not hold")
+    @Test("A signature with any byte changed is invalid")
     func flipped() throws {
         let key = SigningKey()
         let text = try sign(key).text
@@ -136,19 +136,19 @@ struct SignatureTests {
             let holds = read.map {
                 $0.key == key.publicKey && $0.isValid(for: message, namespace: "file")
             }
-            // The reserved field is not part of what is compared, but of what is signed: it is empty.
+            // The reserved field is not compared, but it is part of what is signed: it is empty.
             #expect(holds != true, "byte \(index)")
         }
     }
 
     @Test(
-        "come from an agent, which refuses a key that it does not have",
+        "An agent signs with a key that it has, and refuses others",
         .enabled(if: hasTools && Tool.isInstalled("ssh-agent"), "ssh-agent is not there")
     )
     func agent() throws {
         #expect(try keygen("-q", "-t", "ed25519", "-N", "", "-f", "key").status == 0)
         let socket = sandbox.path("agent")
-        // In the foreground: nobody waits for ever for one that has left its parent.
+        // The agent runs in the foreground, so that it cannot outlive the test.
         let agent = try RunningTool(
             "ssh-agent",
             ["-D", "-a", socket.string],
@@ -190,7 +190,7 @@ struct AllowedSignersTests {
         )?.name
     }
 
-    @Test("has the names of keys, with what limits them")
+    @Test("A file of trusted keys holds the names of keys and their limits")
     func lines() throws {
         let key = Self.key.text
         #expect(try signer("# a comment\n\nnas \(key) a comment\n") == "nas")
@@ -209,7 +209,7 @@ struct AllowedSignersTests {
     }
 
     @Test(
-        "is refused with the number of a line that is wrong",
+        "A file of trusted keys with a wrong line is refused with the line's number",
         arguments: [
             "nas", "nas ssh-ed25519", "nas ssh-ed25519 AAAA", "nas frob=1 ssh-ed25519 AAAA",
             "nas valid-before=\"20201301\" KEY", "nas valid-before=\"x\" KEY",

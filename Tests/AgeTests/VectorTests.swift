@@ -3,17 +3,18 @@ internal import Files
 internal import SystemPackage
 internal import Testing
 
-/// The test vectors of the age format (https://github.com/C2SP/CCTV/tree/main/age), beside the checkout.
+/// Runs the test vectors of the age format (https://github.com/C2SP/CCTV/tree/main/age), if they lie beside the
+/// checkout.
 @Suite("Vectors", .enabled(if: !Vector.all.isEmpty, "there is no test data beside the checkout"))
 struct VectorTests {
-    @Test("There are as many vectors as there should be")
+    @Test("All test vectors are found")
     func count() {
         #expect(Vector.all.count == 143)
         #expect(Vector.all.count { $0.isArmored } == 33)
     }
 
     @Test(
-        "A file is opened, or refused for the reason that the vector gives",
+        "A file is decrypted, or refused for the reason that the vector gives",
         arguments: Vector.all
     )
     func opens(_ vector: Vector) throws {
@@ -36,7 +37,7 @@ struct VectorTests {
     }
 
     @Test(
-        "A good header is written again as it was",
+        "A valid header is written again byte for byte",
         arguments: Vector.all.filter { $0["expect"] != "header failure" && !$0.isArmored }
     )
     func headers(_ vector: Vector) throws {

@@ -6,12 +6,12 @@ internal import SystemPackage
 internal import TestSupport
 internal import Testing
 
-/// Files whose maker had a password cost more than others do.
+/// Tests of encrypted files whose password costs more work than usual.
 @Suite("Work for a password")
 struct WorkTests {
     private struct Asked: Error {}
 
-    /// Returns a file with another work factor in its header than it was made with.
+    /// Returns a file with another work factor in its header than the one that it was made with.
     private func file(_ factor: String) throws -> [UInt8] {
         let passphrase = try #require(Passphrase(Array("milk".utf8)))
         let key = FileKey()
@@ -33,7 +33,7 @@ struct WorkTests {
         }
     }
 
-    @Test("More than the usual is asked for before any of it is done", arguments: [21, 22])
+    @Test("More work than usual is confirmed before any of it is done", arguments: [21, 22])
     func asked(_ factor: Int) throws {
         let bytes = try file("\(factor)")
         let memory = Int64(1024) << Int64(factor)
@@ -51,13 +51,13 @@ struct WorkTests {
         )
         #expect(throws: Asked.self) { try opened(bytes, with: [Identity(passphrase)]) }
         #expect(questions.withLock(\.self) == [memory])
-        // A key is no password.
+        // A key does not open a file that needs a password.
         #expect(throws: AgeError.needsPassphrase("folder/X.age")) {
             try opened(bytes, with: [Identity.generate()])
         }
     }
 
-    @Test("Work beyond any use is refused", arguments: ["23", "63", "64", "9999999999999999999"])
+    @Test("An absurd work factor is refused", arguments: ["23", "63", "64", "9999999999999999999"])
     func refused(_ factor: String) throws {
         let passphrase = try #require(
             Passphrase(Array("milk".utf8)) { _, _ in throw Asked() }
@@ -71,7 +71,7 @@ struct WorkTests {
         }
     }
 
-    @Test("Too little memory is told, and ends nothing")
+    @Test("Too little memory is an error and does not crash")
     func littleMemory() throws {
         let passphrase = try #require(Passphrase(Array("milk".utf8)))
         #expect(throws: AgeError.littleMemory(needed: 1 << 50)) {

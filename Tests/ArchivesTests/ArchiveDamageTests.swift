@@ -14,7 +14,7 @@ struct ArchiveDamageTests {
     init() throws {
         sandbox = try Sandbox()
         path = sandbox.path("a.zip")
-        // An odd second, which the time of DOS cannot hold.
+        // An odd second, which a DOS time cannot hold.
         let time: Int64 = 1_700_000_001_000_000_000
         samples = [
             try Sample("d", kind: .directory, modified: time),
@@ -27,7 +27,7 @@ struct ArchiveDamageTests {
         archive = try sandbox.read("a.zip")
     }
 
-    @Test("an archive that was cut is refused, wherever it was cut")
+    @Test("An archive that was cut is refused, wherever it was cut")
     func truncated() throws {
         let file = try File.create(sandbox.path("cut.zip"))
         try archive.withUnsafeBytes { try file.write($0, at: 0) }
@@ -39,24 +39,23 @@ struct ArchiveDamageTests {
         }
     }
 
-    /// What a flipped bit changed.
+    /// The effect of a flipped bit.
     private enum Outcome: String {
         case refused, nothing
-        /// Mode, time or kind; never a byte of a file, nor a name.
+        /// A change of mode, time or kind, but of no byte of a file and no name.
         case attributes
         case bytes
     }
 
-    /// What may change without notice where there is no manifest, which guards the attributes too.
+    /// Flips every bit, and allows only harmless changes that no manifest would find.
     ///
-    /// - of a local record: version, flags and time, since the directory has them as well and it is
-    ///   the directory that is believed; its extra fields; and the length of the
-    ///   extra fields of what has no data;
-    /// - of a central record: versions, flags without a meaning here, DOS time, comment length (where
-    ///   that stays in the directory), disk, internal attributes;
-    /// - of deflated data: the bits that fill its last byte;
-    /// - of its attributes, which change what is restored: host, mode, kind, time.
-    @Test("a flipped bit is refused, or changes no byte of any file")
+    /// - In a local record: version, flags and time, because the directory has them too and wins; the extra
+    ///   fields; and the length of the extra fields of an entry without data.
+    /// - In a central record: versions, unused flags, DOS time, comment length if it stays in the directory,
+    ///   disk, internal attributes.
+    /// - In deflated data: the bits that fill the last byte.
+    /// - In the attributes, which change what is restored: host, mode, kind, time.
+    @Test("A flipped bit is refused, or changes no byte of any file")
     func flippedBits() throws {
         let layout = try Layout(archive, samples)
         let file = try File.create(sandbox.path("flipped.zip"))
@@ -95,9 +94,9 @@ struct ArchiveDamageTests {
         return .attributes
     }
 
-    /// Where the records of the archive are, and what may change in them.
+    /// The places of the archive's records, and the changes that are allowed there.
     private struct Layout {
-        /// A field: where it is, what it is called, and what a flipped bit in it may do.
+        /// A field: its place, its name, and the allowed effect of a flipped bit in it.
         private struct Field {
             var range: Range<Int>
             var name: String
@@ -148,10 +147,10 @@ struct ArchiveDamageTests {
             let label = "central record of \(sample.attributes.path)"
             let isDirectory = sample.attributes.kind == .directory
             add(base, 4..<5, "\(label), version", [.nothing])
-            // A system without modes: no mode, no link.
+            // A host system without modes: neither modes nor links are read.
             add(base, 5..<6, "\(label), host", [.nothing, .attributes])
             add(base, 6..<8, "\(label), version needed", [.nothing])
-            // Encrypted, which is looked at only where there is data.
+            // The flag for encryption, which is checked only for entries with data.
             add(base, 8..<9, "\(label), flags", isDirectory ? [.nothing] : [.nothing, .refused])
             add(base, 9..<10, "\(label), flags", [.nothing])
             add(base, 12..<16, "\(label), DOS time", [.nothing])

@@ -19,7 +19,7 @@ struct ArchiveDataTests {
         return try ArchiveReader.open(path)
     }
 
-    @Test("lies about sizes and checksums are found when the data is read, stored or deflated")
+    @Test("Wrong sizes and checksums are found when the data is read, stored or deflated")
     func lies() throws {
         let bytes = Shape.text.bytes(3000)
         for good in [CraftedZip.Entry(Array("a".utf8), bytes), .init(deflated: "a", bytes)] {
@@ -37,7 +37,7 @@ struct ArchiveDataTests {
         }
     }
 
-    @Test("bytes behind the end of deflated data are refused", arguments: [1, 8, 9, 300_000])
+    @Test("Bytes after the end of deflated data are refused", arguments: [1, 8, 9, 300_000])
     func trailingBytes(count: Int) throws {
         var entry = CraftedZip.Entry(deflated: "a", Shape.text.bytes(3000))
         entry.data += [UInt8](repeating: 0, count: count)
@@ -45,7 +45,7 @@ struct ArchiveDataTests {
         #expect(throws: ArchiveError.self) { try read(entry) }
     }
 
-    @Test("sizes behind the data, as of a program that could not seek, do not disturb")
+    @Test("Sizes after the data, as written by a program that cannot seek, are accepted")
     func dataDescriptors() throws {
         var first = CraftedZip.Entry(deflated: "a", Shape.text.bytes(3000))
         first.flags = 1 << 3
@@ -55,7 +55,7 @@ struct ArchiveDataTests {
         #expect(try reader.bytes(of: reader.entry(at: 1)) == Array("eggs".utf8))
     }
 
-    @Test("an encrypted entry is named as such")
+    @Test("An encrypted entry is reported as encrypted")
     func encrypted() throws {
         var entry = CraftedZip.Entry("secret", "milk")
         entry.flags = 1
@@ -65,7 +65,7 @@ struct ArchiveDataTests {
         }
     }
 
-    @Test("a compression that nobody knows is named as such")
+    @Test("An unknown compression method is named in the error")
     func unknownMethod() throws {
         var entry = CraftedZip.Entry("a", "milk")
         entry.method = 97
@@ -79,7 +79,7 @@ struct ArchiveDataTests {
     }
 
     @Test(
-        "what another program compressed with bzip2 is read",
+        "Data that another program compressed with bzip2 is read",
         .enabled(if: Tool.isInstalled("python3"))
     )
     func bzip2() throws {
@@ -97,7 +97,7 @@ struct ArchiveDataTests {
         #expect(bytes[..<5].elementsEqual(expected) && bytes[499_995...].elementsEqual(expected))
         #expect(try reader.bytes(of: reader.entry(at: 1)).isEmpty)
         var damaged = try sandbox.read("a.zip")
-        // In the checksum of the first block.
+        // A byte in the checksum of the first block.
         damaged[46] ^= 0x10
         try sandbox.write(damaged, to: "a.zip")
         #expect(throws: ArchiveError.self) {
@@ -105,7 +105,7 @@ struct ArchiveDataTests {
         }
     }
 
-    @Test("reading ends where the reader of it has enough, and nothing is checked then")
+    @Test("Reading ends as soon as the caller has enough, and then nothing is verified")
     func endsEarly() throws {
         var entry = CraftedZip.Entry(Array("a".utf8), Shape.random.bytes(1 << 20))
         entry.checksum ^= 1

@@ -21,7 +21,7 @@ struct ArchiveDescriptorTests {
         ]
     }
 
-    /// Puts other bytes in the archive, and reads all of it.
+    /// Replaces bytes of the archive, and reads all of it.
     private func read(_ archive: [UInt8]) throws -> [Sample] {
         try sandbox.write(archive, to: "changed.zip")
         let reader = try ArchiveReader.open(sandbox.path("changed.zip"), mark: .init(path: mark))
@@ -33,7 +33,7 @@ struct ArchiveDescriptorTests {
         .damagedEntry(sandbox.path("changed.zip"), entry: "a", reason: reason)
     }
 
-    @Test("every bit of a descriptor that flips is found")
+    @Test("Every flipped bit of a data descriptor is found")
     func flippedBits() throws {
         try writeArchive(to: path, samples)
         let archive = try sandbox.read("a.zip")
@@ -51,7 +51,7 @@ struct ArchiveDescriptorTests {
         }
     }
 
-    @Test("one of the two records that says that there is no descriptor is found")
+    @Test("A record that denies the data descriptor is found if the other record has it")
     func flags() throws {
         try writeArchive(to: path, samples)
         let archive = try sandbox.read("a.zip")
@@ -66,11 +66,11 @@ struct ArchiveDescriptorTests {
     }
 
     @Test(
-        "a descriptor that is cut by the directory or by the next entry is found",
+        "A data descriptor that the directory or the next entry overlaps is found",
         arguments: [1, 4, 15, 16]
     )
     func cut(by count: Int) throws {
-        // What comes behind it begins earlier: first the next entry, then the directory.
+        // Whatever follows begins earlier: first the next entry, then the directory.
         for names in [["a", mark.description], [mark.description]] {
             let bytes = Shape.zeros.bytes(Segment.size + 1)
             let written = try names.map { try Sample($0, $0 == names[0] ? bytes : [1]) }
@@ -104,7 +104,7 @@ struct ArchiveDescriptorTests {
         }
     }
 
-    @Test("an archive with what was given up in it is read as if that were not there")
+    @Test("An archive with abandoned data is read as if that data were not there")
     func gaps() throws {
         let restless = try Sample("restless", Shape.mixed.bytes(9 * Segment.size))
         try writeArchive(to: path) { writer in
@@ -122,7 +122,7 @@ struct ArchiveDescriptorTests {
         #expect(try read(archive) == samples)
     }
 
-    @Test("an entry that is hidden in a gap is never read, under whatever name")
+    @Test("An entry hidden in a gap is never read, under any name")
     func hidden() throws {
         let evil = CraftedZip([.init("e", "evil")]).bytes()
         let local = Array(evil[..<(ZipRecords.localLength + 1 + 4)])
@@ -130,12 +130,12 @@ struct ArchiveDescriptorTests {
         for index in zip.entries.indices {
             zip.entries[index].centralExtra = [0x55, 0x54, 5, 0, 1, 0, 0, 0, 0]
         }
-        // Behind the first entry's data.
+        // After the first entry's data.
         zip.entries[0].descriptor = local
         let read = try read(zip.bytes())
         #expect(read.map(\.attributes.path.description) == ["a", mark.description])
         #expect(read[0].bytes == Array("milk".utf8))
-        // The directory leads to it under another name.
+        // The directory refers to it under another name.
         zip.entries[0].offset = UInt32(ZipRecords.localLength + 1 + 4)
         try sandbox.write(zip.bytes(), to: "changed.zip")
         let reader = try ArchiveReader.open(sandbox.path("changed.zip"), mark: .init(path: mark))

@@ -16,7 +16,7 @@ struct ArchiveExtractorTests {
     }
 
     @Test(
-        "bytes, modes, times and links come back, with a manifest and without",
+        "Extraction restores bytes, modes, times and links, with a manifest and without",
         arguments: [false, true],
         [Compression.default, .none]
     )
@@ -62,8 +62,9 @@ struct ArchiveExtractorTests {
         #expect(progress == files.reduce(0) { $0 + Int64($1.bytes.count) })
     }
 
-    /// Root may enter every directory, so that only another user's run can fail here.
-    @Test("a directory that may not be entered gets its mode after what is in it")
+    /// Checks the mode of a directory that may not be entered; root may enter every directory, so only other
+    /// users can see a failure.
+    @Test("A directory that may not be entered gets its mode after its content")
     func unenterable() throws {
         let time: Int64 = 1_600_000_000_000_000_000
         let samples = [
@@ -82,7 +83,7 @@ struct ArchiveExtractorTests {
         }
     }
 
-    @Test("many small files come back, and each once")
+    @Test("Many small files are restored, each of them once")
     func manyFiles() throws {
         let samples = try (0..<700).map { number in
             try Sample("\(number % 7)/\(number)", Array("\(number)".utf8))
@@ -95,7 +96,7 @@ struct ArchiveExtractorTests {
         #expect(try sandbox.contents(of: "out").items.count == 707)
     }
 
-    @Test("verifying only writes nothing, and finds what is damaged")
+    @Test("Verifying writes nothing and finds damage")
     func verifies() throws {
         let samples = [
             try Sample("d", kind: .directory), try Sample("d/small", Shape.text.bytes(900)),
@@ -112,7 +113,7 @@ struct ArchiveExtractorTests {
         for index in 1..<reader.count {
             let entry = try reader.entry(at: index)
             var archive = try sandbox.read("a.zip")
-            // In the header of a stored block are bits that mean nothing; here is none.
+            // The header of a stored block has unused bits; this segment is not a stored block.
             archive[Int(try reader.dataOffset(entry) + entry.compressedSize * 2 / 3)] ^= 0x40
             try sandbox.write(archive, to: "damaged.zip")
             for tables in [written, []] {
@@ -128,7 +129,7 @@ struct ArchiveExtractorTests {
     }
 
     @Test(
-        "a table of segments that lies is refused",
+        "A wrong table of segments is refused",
         arguments: ["large", "small", "empty", "stored"]
     )
     func lyingTables(name: String) throws {
@@ -141,7 +142,7 @@ struct ArchiveExtractorTests {
         let reader = try ArchiveReader.open(path)
         try extract(reader, into: nil, written: written)
         let other = SegmentRecord(digest: [9].withUnsafeBytes { Digest(of: $0) }, length: 9)
-        // Each is tried where it changes the table.
+        // Each of these edits is tried if it changes the table.
         for (label, change) in [
             ("one more", { $0.append(other) }),
             ("one more of nothing", { $0.append(SegmentRecord(digest: other.digest, length: 0)) }),
@@ -175,7 +176,7 @@ struct ArchiveExtractorTests {
         }
     }
 
-    @Test("a table for an entry of an impossible size is refused")
+    @Test("A table for an entry of an impossible size is refused")
     func impossibleSize() throws {
         var entry = CraftedZip.Entry("a", "milk")
         entry.size = .max
@@ -194,7 +195,7 @@ struct ArchiveExtractorTests {
         #expect(throws: ArchiveError.self) { try extractor.extract(item) }
     }
 
-    @Test("what `progressed` throws ends the restore")
+    @Test("An error that `progressed` throws ends the restore")
     func cancels() throws {
         struct Cancelled: Error {}
         let samples = try (0..<20).map { try Sample("\($0)", Shape.random.bytes(2 << 20)) }

@@ -23,7 +23,7 @@ struct ArchiveReaderTests {
         try open(CraftedZip(entries))
     }
 
-    @Test("a plain archive is read, with its comment and what lies between")
+    @Test("A plain archive is read, with its comment and the bytes between its records")
     func plain() throws {
         var zip = CraftedZip([
             .init("a", "milk"), .init(deflated: "b", Shape.text.bytes(5000)), .init("c/"),
@@ -40,7 +40,7 @@ struct ArchiveReaderTests {
         }
     }
 
-    @Test("a digital signature behind the records is passed over")
+    @Test("A digital signature after the records is skipped")
     func signature() throws {
         var zip = CraftedZip([.init("a", "milk")])
         zip.signature = [0x50, 0x4B, 0x05, 0x05, 0, 0]
@@ -48,7 +48,7 @@ struct ArchiveReaderTests {
     }
 
     @Test(
-        "what is no archive is refused with a reason",
+        "A file that is not an archive is refused with a reason",
         arguments: [
             ([], "it is empty"),
             ([1, 2, 3], "it is only 3 bytes long"),
@@ -66,19 +66,19 @@ struct ArchiveReaderTests {
         }
     }
 
-    @Test("bytes before or behind the archive are noticed, but for zeros that fill up a block")
+    @Test("Bytes before or after the archive are refused, except zeros that fill up a block")
     func addedBytes() throws {
         let bytes = CraftedZip([.init("a", "milk")]).bytes()
         for damaged in [[0] + bytes, bytes + [1], bytes + [0, 0, 1], bytes + bytes.suffix(21)] {
             try sandbox.write(damaged, to: "a.zip")
             #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
         }
-        // Zeros fill up the last block of what bsdtar writes to a pipe.
+        // bsdtar fills the last block with zeros when it writes to a pipe.
         try sandbox.write(bytes + [UInt8](repeating: 0, count: 9000), to: "a.zip")
         #expect(try ArchiveReader.open(path).count == 1)
     }
 
-    @Test("end records that lie are refused")
+    @Test("End records with wrong values are refused")
     func wrongEnds() throws {
         let good = CraftedZip([.init("a", "milk"), .init("b", "eggs")])
         _ = try open(good)
@@ -94,7 +94,7 @@ struct ArchiveReaderTests {
     }
 
     @Test(
-        "a name that could lead out, or cannot be a file's, is refused",
+        "A name that leads out of the target or is invalid for a file is refused",
         arguments: [
             "..", "../a", "a/../../b", "/etc/passwd", "/", "", "a//b", "a/./b", "a/.", "./../a",
             "a\0b",
@@ -113,20 +113,20 @@ struct ArchiveReaderTests {
         }
     }
 
-    @Test("the directory itself is no entry, and names that begin with it are without it")
+    @Test("The entry './' is skipped, and names lose a leading './'")
     func rootEntries() throws {
         let reader = try open(.init("./"), .init("./a", "milk"), .init("."), .init("././b", "eggs"))
         #expect(try reader.samples().map(\.attributes.path.description) == ["a", "b"])
         #expect(try reader.bytes(of: reader.entry(at: 1)) == Array("eggs".utf8))
     }
 
-    @Test("a name that is nothing but the directory itself, over and over, is soon read")
+    @Test("A name that repeats './' many times is read quickly")
     func longRootName() throws {
         let name = [UInt8](Array(repeating: Array("./".utf8), count: 32_767).joined())
         #expect(try open(.init(name + [0x61])).entry(at: 0).attributes.path == RelativePath("a"))
     }
 
-    @Test("a backslash is a separator for DOS and a letter for Unix")
+    @Test("A backslash is a separator in entries of DOS and a letter in entries of Unix")
     func backslashes() throws {
         var entry = CraftedZip.Entry("a\\b", "milk")
         for host in [3, 19] as [UInt16] {
@@ -139,13 +139,13 @@ struct ArchiveReaderTests {
         }
     }
 
-    @Test("names in an archive that ends with our mark are bytes with no other meaning")
+    @Test("Names in an archive that ends with our mark are plain bytes")
     func mark() throws {
         let mark = try RelativePath(".grocerydude/manifest.json")
         let names = ["a\\..\\b", "\\a", "c\\d"]
         for (last, isOurs) in [(mark.description, true), ("other", false)] {
             var zip = CraftedZip((names + [last]).map { CraftedZip.Entry($0) })
-            // Only what has the form of our writer's records is ours.
+            // Only an archive with the form of our writer's records counts as ours.
             zip.entries[0].centralExtra = [0x55, 0x54, 5, 0, 1, 0, 0, 0, 0]
             try sandbox.write(zip.bytes(), to: "a.zip")
             #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
@@ -161,11 +161,12 @@ struct ArchiveReaderTests {
         }
     }
 
-    @Test("our mark behind records of another program only means that it packed the files anew")
+    @Test("Our mark after another program's records means only that it repacked the files")
     func packedAnew() throws {
         let mark = try RelativePath(".grocerydude/manifest.json")
         let own: [UInt8] = [0x55, 0x54, 5, 0, 1, 0, 0, 0, 0]
-        // Info-ZIP's and 7-Zip's fields beside the time, Python's none at all, a longer time.
+        // The extra fields of Info-ZIP and 7-Zip besides the time, none as Python writes, and a longer time
+        // field.
         let foreign: [[UInt8]] = [
             own + [0x75, 0x78, 0, 0], [0x0A, 0, 0, 0], [],
             [0x55, 0x54, 9, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -177,14 +178,14 @@ struct ArchiveReaderTests {
             let reader = try ArchiveReader.openWithoutChecks(path, mark: .init(path: mark))
             #expect(reader.origin == (isOurs ? .ours : .repacked), "\(extra)")
         }
-        // In 2038 the seconds run out of room, and the field is left out.
+        // In 2038 the seconds no longer fit, and the field is left out.
         var zip = CraftedZip([CraftedZip.Entry(mark.description)])
         zip.date = (2038 - 1980) << 9 | 0x21
         try sandbox.write(zip.bytes(), to: "a.zip")
         #expect(try ArchiveReader.open(path, mark: .init(path: mark)).origin == .ours)
     }
 
-    @Test("names that differ in case are found also where only directories on the way have them")
+    @Test("Case differences are found even between names that only directories on the way have")
     func caseOfDirectories() throws {
         for names in [["A/x", "a/y"], ["d/A/x", "d/a/y"], ["A", "a/y"], ["A/b/c", "a/"]] {
             let reader = try open(CraftedZip(names.map { CraftedZip.Entry($0) }))
@@ -195,7 +196,7 @@ struct ArchiveReaderTests {
         }
     }
 
-    @Test("a directory with another name in its local record is refused, one with content is not")
+    @Test("A directory with another name in its local record is refused, one with content is not")
     func directories() throws {
         #expect(try open(.init("d/", "x")).entry(at: 0).attributes.kind == .directory)
         var entry = CraftedZip.Entry("d/")
@@ -203,9 +204,9 @@ struct ArchiveReaderTests {
         #expect(throws: ArchiveError.self) { try open(entry) }
     }
 
-    @Test("a tail full of end records with zeros behind them is refused")
+    @Test("A tail full of end records followed by zeros is refused")
     func manyEnds() throws {
-        // Each of them says that it is the end, and the one byte at the end contradicts all.
+        // Each of them claims to be the end, and the last byte contradicts all of them.
         var end = RecordBuilder()
         end.append(ZipRecords.endSignature)
         end.append([UInt8](repeating: 0, count: 18))
@@ -214,7 +215,7 @@ struct ArchiveReaderTests {
         #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
     }
 
-    @Test("sizes that together are beyond all bounds are refused")
+    @Test("Sizes whose sum is too large are refused")
     func hugeSum() throws {
         let entries = ["a", "b", "c"].map { name in
             var entry = CraftedZip.Entry(name, "milk")
@@ -230,7 +231,7 @@ struct ArchiveReaderTests {
         }
     }
 
-    @Test("an entry of a system without modes gets private ones")
+    @Test("An entry of a system without modes gets private permissions")
     func foreignModes() throws {
         var file = CraftedZip.Entry("file")
         var folder = CraftedZip.Entry("folder/")
@@ -243,7 +244,7 @@ struct ArchiveReaderTests {
         #expect(try reader.entry(at: 1).attributes.mode == 0o700)
     }
 
-    @Test("two entries of one name are refused, files and directories alike")
+    @Test("Two entries with the same name are refused, for files and for directories")
     func duplicates() throws {
         for (first, second) in [("a", "a"), ("a", "a/"), ("a/", "a/"), ("b/c", "b/c")] {
             let name = second.hasSuffix("/") ? String(second.dropLast()) : second
@@ -253,7 +254,7 @@ struct ArchiveReaderTests {
         }
     }
 
-    @Test("names that differ only in case are told apart, unless that is asked for")
+    @Test("Names that differ only in case are different, unless case is to be ignored")
     func caseDifference() throws {
         let reader = try open(.init("Milk"), .init("milk"), .init("Éggs"))
         #expect(throws: ArchiveError.duplicateEntry(path, entry: "milk", other: "Milk")) {
@@ -262,7 +263,7 @@ struct ArchiveReaderTests {
         try open(.init("Milk"), .init("eggs")).checkNamesIgnoringCase()
     }
 
-    @Test("entries whose data overlaps are refused")
+    @Test("Entries whose data overlaps are refused")
     func overlaps() throws {
         var second = CraftedZip.Entry("b", "eggs")
         second.offset = 0
@@ -276,7 +277,7 @@ struct ArchiveReaderTests {
         }
     }
 
-    @Test("data outside the file is refused, at the ends of what there is too")
+    @Test("Data outside the file is refused, even at the largest offsets")
     func outside() throws {
         for offset in [31, 40, 1 << 20, UInt32.max - 1, .max] as [UInt32] {
             var entry = CraftedZip.Entry("a", "milk")
@@ -294,7 +295,7 @@ struct ArchiveReaderTests {
         }
     }
 
-    @Test("an archive that is only looked into refuses impossible sizes when it reads")
+    @Test("An archive opened only for looking refuses impossible sizes when it reads")
     func outsideWithoutChecks() throws {
         for (size, compressed, offset) in [
             (4, UInt64(Int64.max), 0), (4, UInt64(Int64.max) - 31, 0), (4, 4, UInt64(Int64.max)),
@@ -309,7 +310,7 @@ struct ArchiveReaderTests {
         }
     }
 
-    @Test("extra fields that contradict their record are refused")
+    @Test("Extra fields that contradict their record are refused")
     func extraFields() throws {
         var entry = CraftedZip.Entry("a", "milk")
         entry.centralExtra = [1, 0, 9, 0, 1]

@@ -6,7 +6,7 @@ internal import SystemPackage
 internal import TestSupport
 internal import Testing
 
-/// Other programs are to read what the writer writes; one that is not installed is passed over.
+/// Checks that other programs read our archives; programs that are not installed are skipped.
 @Suite("Archives in other programs")
 struct ArchiveToolsTests {
     let sandbox: Sandbox
@@ -39,7 +39,7 @@ struct ArchiveToolsTests {
         try writeArchive(to: path) { writer in
             for sample in samples {
                 if sample.attributes.path.description == "restless" {
-                    // One vanishes, and another changes while it is read and is written again.
+                    // One file vanishes, and another changes while it is read and is written again.
                     try Self.giveUp(Sample("vanished", sample.bytes), in: writer)
                     try Self.giveUp(sample, in: writer)
                 }
@@ -49,7 +49,7 @@ struct ArchiveToolsTests {
         }
     }
 
-    /// Adds a file that goes when most of it has been read, so that some of it is in the archive.
+    /// Adds a file that vanishes when most of it has been read, so that some of it is in the archive.
     private static func giveUp(_ sample: Sample, in writer: ArchiveWriter) throws {
         var asked = 0
         let isAdded = try writer.add(sample) {
@@ -59,31 +59,37 @@ struct ArchiveToolsTests {
         #expect(!isAdded)
     }
 
-    @Test("unzip finds no fault, and restores the same", .enabled(if: Tool.isInstalled("unzip")))
+    @Test(
+        "unzip finds no fault in an archive and restores the same files",
+        .enabled(if: Tool.isInstalled("unzip"))
+    )
     func unzip() throws {
         try Tool.check("unzip", ["-tqq", path.string])
         try checkRestored { try Tool.check("unzip", ["-qq", path.string, "-d", $0.string]) }
     }
 
-    @Test("7z finds no fault, and restores the same", .enabled(if: Tool.isInstalled("7z")))
+    @Test(
+        "7z finds no fault in an archive and restores the same files",
+        .enabled(if: Tool.isInstalled("7z"))
+    )
     func sevenZip() throws {
         try Tool.check("7z", ["t", "-bd", path.string])
         try checkRestored { try Tool.check("7z", ["x", "-bd", "-o\($0.string)", path.string]) }
     }
 
-    @Test("bsdtar restores the same", .enabled(if: Tool.isInstalled("bsdtar")))
+    @Test("bsdtar restores the same files", .enabled(if: Tool.isInstalled("bsdtar")))
     func bsdtar() throws {
         try checkRestored { try Tool.check("bsdtar", ["-xf", path.string, "-C", $0.string]) }
     }
 
-    /// There it sees no directory: neither modes, nor that something was given up.
-    @Test("bsdtar restores the same from a pipe", .enabled(if: Tool.isInstalled("bsdtar")))
+    /// Reads from a pipe, in which bsdtar sees no directory: neither modes, nor which entries were given up.
+    @Test("bsdtar restores the same files from a pipe", .enabled(if: Tool.isInstalled("bsdtar")))
     func bsdtarStream() throws {
         try checkRestored(modes: false, seeking: false) {
             let command = "cat \"$0\" | bsdtar -xf - -C \"$1\""
             try Tool.check("/bin/sh", ["-c", command, path.string, $0.string])
         }
-        // What was given up and never written again stays behind, as far as it came.
+        // The part of an abandoned file that was written stays in the stream.
         let vanished = try sandbox.read("out/vanished")
         let text = Shape.text.bytes(9 * Segment.size)
         #expect(!vanished.isEmpty && vanished.count.isMultiple(of: Segment.size))
@@ -91,7 +97,10 @@ struct ArchiveToolsTests {
         #expect(isBeginning)
     }
 
-    @Test("Python finds no fault, and restores the same", .enabled(if: Tool.isInstalled("python3")))
+    @Test(
+        "Python finds no fault in an archive and restores the same files",
+        .enabled(if: Tool.isInstalled("python3"))
+    )
     func python() throws {
         let program = """
             import sys, zipfile
@@ -104,7 +113,7 @@ struct ArchiveToolsTests {
         }
     }
 
-    @Test("libzip accepts the archive when it checks for consistency")
+    @Test("libzip accepts an archive when it checks for consistency")
     func libzip() throws {
         var code: CInt = 0
         let archive = path.withPlatformString { zip_open($0, ZIP_RDONLY | ZIP_CHECKCONS, &code) }
@@ -115,7 +124,7 @@ struct ArchiveToolsTests {
             var bytes = [UInt8](repeating: 0, count: sample.bytes.count + 1)
             let entry = try #require(zip_fopen_index(archive, UInt64(index), 0))
             defer { zip_fclose(entry) }
-            // It checks the CRC-32 at the end.
+            // libzip checks the CRC-32 at the end.
             let count = zip_fread(entry, &bytes, UInt64(bytes.count))
             let isWhole = count >= 0 && isSame(Array(bytes.prefix(Int(count))), sample.bytes)
             #expect(isWhole, "\(sample.attributes.path)")
@@ -153,7 +162,7 @@ struct Zip64Tests {
         path = sandbox.path("a.zip")
     }
 
-    @Test("more entries than the old format can count are all there")
+    @Test("All entries are there if they are more than the old format can count")
     func manyEntries() throws {
         let count = 65_535
         try writeArchive(to: path, compression: .none) { writer in
@@ -179,12 +188,12 @@ struct Zip64Tests {
         #expect(try Tool.check("python3", ["-c", program, path.string]) == "\(count)\n")
     }
 
-    /// Takes minutes without optimization, and 9 GB of space.
+    /// Whether slow tests may run: they take minutes without optimization, and 9 GB of space.
     private static let isSlowAllowed =
         ProcessInfo.processInfo.environment["GROCERYDUDE_SLOW_TESTS"] == "1"
 
     @Test(
-        "a file of more than 4 GiB comes back",
+        "A file of more than 4 GiB is restored",
         .enabled(if: isSlowAllowed),
         arguments: [
             Compression.fast, .none,

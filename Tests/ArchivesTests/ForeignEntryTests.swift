@@ -16,7 +16,7 @@ struct ForeignEntryTests {
         try sandbox.directory("out")
     }
 
-    /// Opens an archive of entries; one of ours where it ends with our mark.
+    /// Opens an archive with these entries; it counts as ours if it ends with our mark.
     private func open(_ entries: CraftedZip.Entry..., marked: Bool = false) throws -> ArchiveReader
     {
         var entries = entries
@@ -44,9 +44,9 @@ struct ForeignEntryTests {
 
     // MARK: - Names
 
-    @Test("names that are one only to Unicode are two, where the system takes them for two")
+    @Test("Names that only Unicode takes as equal are two if they are two to the system")
     func normalization() throws {
-        // é as one letter, and as two.
+        // The letter é as one scalar, and as two.
         for (first, other) in [("\u{E9}", "e\u{301}"), ("\u{E9}/x", "e\u{301}/y")] {
             let reader = try open(entry(first, "milk"), entry(other, "eggs"))
             #if canImport(Darwin)
@@ -66,7 +66,7 @@ struct ForeignEntryTests {
         }
     }
 
-    @Test("a backslash at the end of a name of DOS makes it a directory, and Unix's a letter")
+    @Test("A trailing backslash makes a DOS entry a directory, and is a letter on Unix")
     func directoriesOfDOS() throws {
         for host in [0, 10, 14] as [UInt16] {
             let reader = try open(
@@ -88,12 +88,12 @@ struct ForeignEntryTests {
         for name in ["\\", "..\\", "d\\\\", "\\d\\"] {
             #expect(throws: ArchiveError.self, "\(name)") { try open(entry(name, host: 0)) }
         }
-        // Two entries for one directory.
+        // Two entries for the same directory.
         let reader = try open(entry("d\\", host: 0), entry("d/", host: 0))
         #expect(throws: ArchiveError.self) { try reader.checkNamesIgnoringCase() }
     }
 
-    /// Info-ZIP's field with a name in UTF-8 for another one.
+    /// Returns Info-ZIP's field with a name in UTF-8 for another name.
     private func unicodePath(_ name: String, for old: [UInt8], version: UInt8 = 1) -> [UInt8] {
         var extra = RecordBuilder()
         extra.append(ZipRecords.unicodePathExtra)
@@ -104,9 +104,9 @@ struct ForeignEntryTests {
         return extra.bytes
     }
 
-    @Test("a name in UTF-8 beside one in a code page is what the entry is called")
+    @Test("A name in UTF-8 is used instead of one in a code page")
     func unicodeNames() throws {
-        // Of both, code page 437 leaves nothing but question marks.
+        // In code page 437, both names would be only question marks.
         var entries = [CraftedZip.Entry("??", "milk"), .init("??", "eggs"), .init([0x82, 0x2F])]
         for (index, name) in ["牛乳", "卵/卵", "é/"].enumerated() {
             entries[index].centralExtra = unicodePath(name, for: entries[index].name)
@@ -123,7 +123,7 @@ struct ForeignEntryTests {
         }
     }
 
-    @Test("a name in UTF-8 is as good as any other, or refused")
+    @Test("A name in UTF-8 follows the same rules as any other")
     func hostileUnicodeNames() throws {
         for name in ["../evil", "/evil", "a//b", "a\0", "."] {
             var entry = entry("ok")
@@ -132,7 +132,7 @@ struct ForeignEntryTests {
         }
     }
 
-    @Test("a name in UTF-8 that is for another name, or of another version, counts for nothing")
+    @Test("A name in UTF-8 is ignored if it is for another name or has another version")
     func strayUnicodeNames() throws {
         var entry = entry("name")
         let good = unicodePath("other", for: entry.name)
@@ -157,7 +157,7 @@ struct ForeignEntryTests {
 
     // MARK: - Methods
 
-    @Test("a method for encrypted entries without their flag is not supported, and no damage")
+    @Test("The method for encrypted entries without the flag is unsupported, not damage")
     func encryptionMethod() throws {
         var entry = entry("a", "milk")
         entry.method = 99

@@ -22,7 +22,7 @@ struct HostileArchiveTests {
         return entry
     }
 
-    /// Extracts what has to be refused, and compares all that is outside.
+    /// Expects that these entries are refused, and that nothing outside the target changes.
     private func refuse(_ entries: [CraftedZip.Entry], _ comment: Comment) throws {
         try LocalFileSystem().remove(sandbox.path("out"))
         try sandbox.directory("out")
@@ -35,7 +35,7 @@ struct HostileArchiveTests {
         #expect(try sandbox.contents().items.filter { $0.path.components.count == 1 }.count == 3)
     }
 
-    @Test("nothing is written through a symbolic link, relative or absolute")
+    @Test("Nothing is written through a symbolic link, relative or absolute")
     func throughLinks() throws {
         let outside = sandbox.path("outside").string
         for target in ["../outside", outside, ".", "..", "link"] {
@@ -54,7 +54,7 @@ struct HostileArchiveTests {
         )
     }
 
-    @Test("what is there is never replaced, nor a link's target written")
+    @Test("Existing files are never replaced, and the target of a link is never written")
     func replacesNothing() throws {
         try sandbox.write("mine", to: "out/a")
         try sandbox.link("out/b", to: "../outside/file")
@@ -70,27 +70,27 @@ struct HostileArchiveTests {
         #expect(try sandbox.contents().items.dropFirst() == before.items.dropFirst())
     }
 
-    @Test("one name as a file and as a directory is refused, whichever comes first")
+    @Test("The same name for a file and a directory is refused, in either order")
     func fileAndDirectory() throws {
         try refuse([.init("a", "x"), .init("a/b", "y")], "file first")
         try refuse([.init("a/b", "y"), .init("a", "x")], "directory first")
     }
 
-    @Test("two names that mean one file are refused")
+    @Test("Two names that mean one file are refused")
     func sameMeaning() throws {
         var dos = CraftedZip.Entry("a\\b", "x")
         dos.host = 0
         try refuse([dos, .init("a/b", "y")], "backslash")
     }
 
-    @Test("a link without a target, with a NUL in it or too long is refused")
+    @Test("A link without a target, with a NUL in it or too long is refused")
     func badLinks() throws {
         try refuse([link("a", to: "")], "empty")
         try refuse([link("a", to: "x\0y")], "NUL")
         try refuse([link("a", to: String(repeating: "x", count: 4097))], "long")
     }
 
-    @Test("an entry that holds more than it declares is refused before it fills the disk")
+    @Test("An entry that holds more than it declares is refused before it fills the disk")
     func bomb() throws {
         var entry = CraftedZip.Entry(deflated: "a", [UInt8](repeating: 0, count: 8 << 20))
         entry.size = 1 << 20 | 1
@@ -100,7 +100,7 @@ struct HostileArchiveTests {
         try refuse([entry], "small")
     }
 
-    @Test("an encrypted entry is refused")
+    @Test("An encrypted entry is refused")
     func encrypted() throws {
         var entry = CraftedZip.Entry("a", "milk")
         entry.flags = 1

@@ -5,7 +5,7 @@ internal import Testing
 @Suite("Deflate in memory")
 struct RawDeflateTests {
     @Test(
-        "bytes inflate to themselves, whether they can be made smaller or not",
+        "Bytes survive deflating and inflating, whether they shrink or not",
         arguments: [Compression.fast, .default, .best, .none],
         [0, 1, 100, 65_535, 65_536, 200_000]
     )

@@ -13,7 +13,7 @@ struct SegmentTests {
     ]
 
     @Test(
-        "a segment inflates alone to the bytes it was made of",
+        "A segment inflates to its original bytes without its neighbours",
         arguments: Compression.allCases,
         sizes
     )
@@ -31,7 +31,7 @@ struct SegmentTests {
     }
 
     @Test(
-        "segments that are joined are one deflate stream for zlib, however they were made",
+        "Joined segments are one deflate stream for zlib, however they were made",
         arguments: Compression.allCases
     )
     func joined(compression: Compression) throws {
@@ -50,7 +50,7 @@ struct SegmentTests {
         #expect(isWhole)
     }
 
-    @Test("what shrinks is made smaller, and none is not", arguments: Compression.allCases)
+    @Test("Data that shrinks is deflated, and other data is not", arguments: Compression.allCases)
     func shrinks(compression: Compression) {
         let deflater = SegmentDeflater(compression)
         let text = Shape.text.bytes(Segment.size)
@@ -65,7 +65,7 @@ struct SegmentTests {
     }
 
     @Test(
-        "a segment that does not fit leaves its compressor as good as new",
+        "A compressor still works after a segment that did not fit",
         arguments: [Compression.fast, .default, .best]
     )
     func overflow(compression: Compression) {
@@ -79,14 +79,13 @@ struct SegmentTests {
     }
 
     @Test(
-        "a segment that is cut, longer or of another length is refused",
+        "A segment that is cut, longer or of another length is refused",
         arguments: [false, true]
     )
     func wrongLengths(isLast: Bool) {
         let bytes = Shape.text.bytes(3000)
         let segment = deflate(bytes, by: SegmentDeflater(.default), isLast: isLast)
-        // The end of a flush says nothing that the digest does not: its loss shows in what follows,
-        // as does a byte that is taken from there.
+        // The end of a flush carries no data beyond the digest: if it is lost, the bytes after it show that.
         let needed = isLast ? segment.count : segment.count - 7
         for length in 0..<needed {
             let isRefused = inflate(Array(segment[..<length]), size: 3000, isLast: isLast) == nil
@@ -104,7 +103,7 @@ struct SegmentTests {
         #expect((inflate(segment, size: 3000, isLast: !isLast) == nil) as Bool)
     }
 
-    @Test("a bit that flips is refused, or gives other bytes for the checksum to find")
+    @Test("A flipped bit is refused, or changes bytes so that the checksum finds it")
     func flippedBits() {
         let bytes = Shape.text.bytes(700)
         let checksum = bytes.withUnsafeBytes { Checksum(of: $0).value }
@@ -120,7 +119,7 @@ struct SegmentTests {
     }
 
     @Test(
-        "stored blocks are deflate data, with a header for each 65,535 bytes",
+        "Stored blocks are valid deflate data, with a header for each 65,535 bytes",
         arguments: [(0, 5), (1, 6), (65_535, 65_540), (65_536, 65_546), (131_070, 131_080)],
         [false, true]
     )
@@ -132,7 +131,7 @@ struct SegmentTests {
         #expect(isWhole)
     }
 
-    @Test("a checksum that is put together is that of the whole")
+    @Test("A checksum combined from parts is the checksum of the whole")
     func checksums() {
         let bytes = Shape.random.bytes(100_000)
         let whole = bytes.withUnsafeBytes { Checksum(of: $0).value }
@@ -167,7 +166,7 @@ struct SegmentTests {
         return length.map { [UInt8](copying: UnsafeRawBufferPointer(rebasing: output[..<$0])) }
     }
 
-    /// Deflated where that is smaller, in stored blocks where it is not: as the writer does.
+    /// Deflates a segment if that makes it smaller, else uses stored blocks, as the writer does.
     private func deflate(_ bytes: [UInt8], by deflater: SegmentDeflater, isLast: Bool) -> [UInt8] {
         if let shorter = deflated(bytes, by: deflater, capacity: bytes.count, isLast: isLast) {
             return shorter

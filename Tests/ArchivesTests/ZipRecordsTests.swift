@@ -2,7 +2,7 @@
 internal import TestSupport
 internal import Testing
 
-/// The layout is that of APPNOTE.TXT 6.3; offsets are counted from a record's beginning.
+/// Checks the layout of APPNOTE.TXT 6.3; offsets are counted from a record's beginning.
 @Suite("Zip records")
 struct ZipRecordsTests {
     private static let limit = UInt64(UInt32.max)
@@ -28,7 +28,7 @@ struct ZipRecordsTests {
         )
     }
 
-    @Test("a small entry's records have no 64-bit fields")
+    @Test("A small entry's records have no 64-bit fields")
     func narrow() {
         let local = record().local()
         #expect(local.count == 30 + 1 + 9)
@@ -45,7 +45,7 @@ struct ZipRecordsTests {
         #expect(central.uint32(at: 42) == 77)
     }
 
-    @Test("wide sizes stand in an extra field, before compression first")
+    @Test("Wide sizes are in an extra field, the uncompressed one first")
     func wide() {
         let local = record(size: Self.limit + 1, compressed: 7, isWide: true).local()
         #expect(local.uint16(at: 4) == 45)
@@ -57,7 +57,7 @@ struct ZipRecordsTests {
         #expect(local.uint64(at: 43) == 7)
     }
 
-    @Test("with a descriptor the local record knows nothing, and the central one all")
+    @Test("With a descriptor, sizes and checksum are only in the central record")
     func descriptor() {
         let record = record(hasDescriptor: true)
         let local = record.local()
@@ -73,7 +73,7 @@ struct ZipRecordsTests {
         #expect(descriptor == [0x50, 0x4B, 7, 8, 1, 2, 3, 4, 5, 0, 0, 0, 10, 0, 0, 0])
     }
 
-    @Test("a descriptor has 64-bit sizes if the local record has a field for them")
+    @Test("A descriptor has 64-bit sizes if the local record has a field for them")
     func wideDescriptor() {
         let record = record(size: Self.limit + 1, compressed: 7, isWide: true, hasDescriptor: true)
         let local = record.local()
@@ -91,7 +91,7 @@ struct ZipRecordsTests {
     }
 
     @Test(
-        "an offset of 4 GiB and more stands in an extra field, and a smaller one does not",
+        "An offset of 4 GiB or more is in an extra field, and a smaller one is not",
         arguments: [(limit - 1, false), (limit, true), (limit + 1, true)],
         [false, true]
     )
@@ -106,7 +106,7 @@ struct ZipRecordsTests {
     }
 
     @Test(
-        "the end of an archive is wide where one number needs it, and not otherwise",
+        "The end record is wide only if a number needs it",
         arguments: [
             (
                 EndRecord(entries: 65_534, directoryOffset: limit - 1, directorySize: limit - 1),
@@ -141,7 +141,7 @@ struct ZipRecordsTests {
         #expect(bytes.uint32(at: 76 + 16) == UInt32.max)
     }
 
-    @Test("division rounds down, at the ends of what there is too")
+    @Test("Division rounds down, even at the ends of the range")
     func floorDivision() {
         #expect(Int64(7).floorDivided(by: 2) == 3)
         #expect(Int64(-7).floorDivided(by: 2) == -4)
@@ -150,7 +150,7 @@ struct ZipRecordsTests {
         #expect(Int64.max.floorDivided(by: 1_000_000_000) == 9_223_372_036)
     }
 
-    @Test("a DOS time comes back to two seconds")
+    @Test("A DOS time survives writing and reading to two seconds")
     func dosTimes() {
         // Midday, far from where a time zone changes its clocks.
         for day in stride(from: Int64(3700), to: 50_000, by: 997) {
@@ -160,7 +160,7 @@ struct ZipRecordsTests {
         }
     }
 
-    @Test("a DOS date that is none is some time, and no crash")
+    @Test("An invalid DOS date gives some time and does not crash")
     func impossibleDates() {
         for date in [0, 0x0F, UInt16.max, 0x01E0, 0x0400] as [UInt16] {
             for time in [0, UInt16.max] as [UInt16] {

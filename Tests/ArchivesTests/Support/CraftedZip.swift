@@ -4,11 +4,11 @@ internal import SystemPackage
 internal import TestSupport
 internal import Testing
 
-/// A zip made record by record, so that each can lie.
+/// A zip that is made record by record, so that each record can be wrong.
 struct CraftedZip {
     struct Entry {
         var name: [UInt8]
-        /// The data as it stands in the archive.
+        /// The data as it is in the archive.
         var data: [UInt8]
         var method: UInt16 = 0
         var flags: UInt16 = 0
@@ -18,11 +18,11 @@ struct CraftedZip {
         var compressedSize: UInt32
         var size: UInt32
         var centralExtra: [UInt8] = []
-        /// What the local record has instead of the name.
+        /// The name in the local record, if it differs.
         var localName: [UInt8]?
-        /// Where the central record says that the local one is, if not where it is.
+        /// The offset of the local record according to the central one, if it is wrong.
         var offset: UInt32?
-        /// Stands after the data.
+        /// The bytes after the data.
         var descriptor: [UInt8] = []
 
         init(_ name: [UInt8], _ data: [UInt8] = []) {
@@ -37,7 +37,7 @@ struct CraftedZip {
             self.init(Array(name.utf8), Array(data.utf8))
         }
 
-        /// Deflated data.
+        /// Makes an entry with deflated data.
         init(deflated name: String, _ bytes: [UInt8]) {
             self.init(Array(name.utf8), bytes)
             var output = [UInt8](repeating: 0, count: bytes.count + 100)
@@ -57,11 +57,11 @@ struct CraftedZip {
 
     var entries: [Entry]
     var comment: [UInt8] = []
-    /// What the end record says instead of the truth.
+    /// The number of entries in the end record, if it is wrong.
     var count: UInt16?
     var directorySize: UInt32?
     var directoryOffset: UInt32?
-    /// Stands between the last entry and the directory, and behind the directory.
+    /// The bytes between the last entry and the directory, and after the directory.
     var gap: [UInt8] = []
     /// The DOS date of all entries.
     var date: UInt16 = 0x5A21
@@ -122,7 +122,7 @@ struct CraftedZip {
     }
 }
 
-/// An extra field with 64-bit values.
+/// Returns an extra field with 64-bit values.
 func wideExtra(_ values: UInt64...) -> [UInt8] {
     var extra = RecordBuilder()
     extra.append(ZipRecords.zip64Extra)

@@ -35,21 +35,21 @@ struct Sample: Equatable, CustomTestStringConvertible {
         left.attributes == right.attributes && isSame(left.bytes, right.bytes)
     }
 
-    /// Short, for the message of a test that fails.
+    /// A short text for the message of a test that fails.
     var testDescription: String {
         let digest = bytes.withUnsafeBytes { Digest(of: $0) }.description.prefix(8)
         return "\(attributes) \(bytes.count) bytes \(digest)"
     }
 }
 
-/// Whether bytes are equal: many times faster than `==` without optimization.
+/// Returns whether bytes are equal, many times faster than `==` without optimization.
 func isSame(_ left: [UInt8]?, _ right: [UInt8]?) -> Bool {
     guard let left, let right else { return left == nil && right == nil }
     return left.count == right.count && memcmp(left, right, left.count) == 0
 }
 
 extension [UInt8] {
-    /// Copies bytes: many times faster than the collection's own way without optimization.
+    /// Copies bytes, many times faster than the collection's own way without optimization.
     init(copying bytes: UnsafeRawBufferPointer) {
         self.init(unsafeUninitializedCapacity: bytes.count) { buffer, count in
             UnsafeMutableRawBufferPointer(buffer).copyMemory(from: bytes)
@@ -58,7 +58,7 @@ extension [UInt8] {
     }
 }
 
-/// The shapes of data that compressors meet.
+/// The kinds of data that compressors meet.
 enum Shape: CaseIterable {
     case zeros, text, random, mixed
 
@@ -69,13 +69,13 @@ enum Shape: CaseIterable {
         case .text: return random.text(count)
         case .random: return random.bytes(count)
         case .mixed:
-            // Shrinks to a little more than its half.
+            // This shrinks to a little more than half.
             return random.bytes(count / 2) + random.text(count - count / 2)
         }
     }
 }
 
-/// Writes an archive, and returns what its writer said of the entries.
+/// Writes an archive, and returns the writer's report of its entries.
 @discardableResult
 func writeArchive(
     to path: FilePath,
@@ -108,7 +108,7 @@ func writeArchive(
 }
 
 extension ArchiveWriter {
-    /// Adds a sample as a file is added: read in parts.
+    /// Adds a sample in the way a file is added: read in parts.
     func add(_ sample: Sample, isStill: () throws -> Bool = { true }) throws -> Bool {
         try add(sample.attributes, size: Int64(sample.bytes.count), isStill: isStill) {
             buffer,
@@ -121,7 +121,7 @@ extension ArchiveWriter {
 }
 
 extension ArchiveReader {
-    /// An entry's bytes, all of them.
+    /// Returns all bytes of an entry.
     func bytes(of entry: Entry) throws -> [UInt8] {
         var bytes: [UInt8] = []
         try read(entry) {
@@ -131,7 +131,7 @@ extension ArchiveReader {
         return bytes
     }
 
-    /// All entries with their bytes.
+    /// Returns all entries with their bytes.
     func samples() throws -> [Sample] {
         try (0..<count).map { index in
             let entry = try entry(at: index)
@@ -141,7 +141,7 @@ extension ArchiveReader {
     }
 }
 
-/// Restores all of an archive, with segment tables where they are given.
+/// Restores all of an archive, with segment tables if they are given.
 func extract(
     _ reader: ArchiveReader,
     into directory: FilePath?,

@@ -3,8 +3,7 @@ internal import CZlib
 internal import TestSupport
 internal import Testing
 
-/// Reads a zip as a program reads it from a pipe: one local record after the other, without the
-/// directory.
+/// A zip read as a program reads it from a pipe: one local record after the other, without the directory.
 struct StreamedZip {
     struct Entry: Equatable {
         var name: String
@@ -13,7 +12,7 @@ struct StreamedZip {
     }
 
     private(set) var entries: [Entry] = []
-    /// Where the directory begins.
+    /// The offset at which the directory begins.
     private(set) var end = 0
 
     /// Reads all entries; every data descriptor has to be right.
@@ -62,7 +61,7 @@ struct StreamedZip {
         #expect(archive.uint32(at: end) == ZipRecords.centralSignature)
     }
 
-    /// Inflates to the end of the stream, with zlib; the length is what it took.
+    /// Inflates to the end of the stream with zlib, and returns the number of bytes that were used.
     private static func inflate(
         _ bytes: ArraySlice<UInt8>
     ) throws -> (content: [UInt8], length: Int) {

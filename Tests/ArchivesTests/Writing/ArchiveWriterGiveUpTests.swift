@@ -16,10 +16,10 @@ struct ArchiveWriterGiveUpTests {
 
     private struct ReadFailed: Error {}
 
-    /// The sizes of the file that is given up; the largest is more than is ever in flight.
+    /// The sizes of the file that is given up; the largest is more than the writer ever holds in flight.
     static let sizes = [100, Segment.size, Segment.size + 1, 9 * Segment.size + 7]
 
-    @Test("a file that changed before its first segment was read leaves no trace", arguments: sizes)
+    @Test("A file that changed before its first segment was read leaves no trace", arguments: sizes)
     func changedAtOnce(size: Int) throws {
         try check { writer in
             let sample = try Sample("given up", Shape.mixed.bytes(size))
@@ -28,7 +28,7 @@ struct ArchiveWriterGiveUpTests {
     }
 
     @Test(
-        "a file that changes while it is read is given up with the segment in which it changed",
+        "A file that changes while it is read is given up at the segment that changed",
         arguments: [1, 2, 6, 7, 9]
     )
     func changes(segments: Int) throws {
@@ -44,7 +44,7 @@ struct ArchiveWriterGiveUpTests {
         #expect(asked == segments + 1)
     }
 
-    @Test("a file that shrinks while it is read is given up", arguments: sizes, [0, 1, 2, 8])
+    @Test("A file that shrinks while it is read is given up", arguments: sizes, [0, 1, 2, 8])
     func shrinks(size: Int, segments: Int) throws {
         let bytes = Shape.mixed.bytes(size)
         try check(bytes) { writer in
@@ -60,7 +60,7 @@ struct ArchiveWriterGiveUpTests {
         }
     }
 
-    @Test("a file that cannot be read is given up", arguments: sizes, [0, 8])
+    @Test("A file that cannot be read is given up", arguments: sizes, [0, 8])
     func fails(size: Int, segment: Int) throws {
         let bytes = Shape.mixed.bytes(size)
         try check(bytes) { writer in
@@ -77,7 +77,7 @@ struct ArchiveWriterGiveUpTests {
         }
     }
 
-    @Test("a question that cannot be answered gives the file up", arguments: sizes)
+    @Test("A file is given up if it cannot be checked for changes", arguments: sizes)
     func stillThrows(size: Int) throws {
         try check { writer in
             let sample = try Sample("given up", Shape.mixed.bytes(size))
@@ -85,7 +85,7 @@ struct ArchiveWriterGiveUpTests {
         }
     }
 
-    @Test("a file that is given up and written again is in the directory once, and whole")
+    @Test("A file that is given up and written again is in the directory once, and whole")
     func writtenAgain() throws {
         let sample = try Sample("restless", Shape.mixed.bytes(9 * Segment.size + 7))
         let written = try writeArchive(to: path) { writer in
@@ -101,15 +101,16 @@ struct ArchiveWriterGiveUpTests {
         }
         #expect(written.count == 1)
         #expect(try ArchiveReader.open(path).samples() == [sample])
-        // In a stream, the whole one comes last.
+        // In a stream, the complete copy comes last.
         let stream = try StreamedZip(sandbox.read("a.zip")).entries
         #expect(stream.map(\.name) == ["restless", "restless", "restless"])
         let isWhole = isSame(stream.last?.content, sample.bytes)
         #expect(isWhole)
     }
 
-    /// Gives an entry up between others, and compares with an archive that never had it: also in a
-    /// stream, but for the beginning of what was given up.
+    /// Gives an entry up between others, and compares with an archive that never had it.
+    ///
+    /// In a stream, the archives differ only by the beginning of the abandoned file.
     private func check(
         _ content: [UInt8] = [],
         _ giveUp: (ArchiveWriter) throws -> Void

@@ -29,7 +29,7 @@ struct ArchiveWriterTests {
     ]
 
     @Test(
-        "what went in is read back, byte for byte, in the order it came",
+        "Reading returns what was written, byte for byte, in the same order",
         arguments: Compression.allCases
     )
     func roundTrip(compression: Compression) throws {
@@ -56,9 +56,11 @@ struct ArchiveWriterTests {
         }
     }
 
-    /// Data that shrinks by a half or less is written past the sink's buffer, and has to stay behind
-    /// the record that is still in it.
-    @Test("every ratio of compression keeps the order of bytes", arguments: [1, 3, 5, 7, 9])
+    /// Writes data that shrinks to different sizes.
+    ///
+    /// Data that shrinks by half or less is written past the sink's buffer, and must follow the record that is
+    /// still in it.
+    @Test("Every ratio of compression keeps the order of bytes", arguments: [1, 3, 5, 7, 9])
     func ratios(tenths: Int) throws {
         var random = Pseudorandom(seed: 7)
         let bytes = (0..<3).flatMap { _ in
@@ -73,7 +75,7 @@ struct ArchiveWriterTests {
         #expect(try ArchiveReader.open(path).samples() == samples)
     }
 
-    @Test("the same entries make the same archive, whatever the threads")
+    @Test("The same entries make the same archive, whatever the number of threads")
     func reproducible() throws {
         let samples = try Shape.allCases.map { try Sample("\($0)", $0.bytes(3 << 20)) }
         try writeArchive(to: path, threads: 1, samples)
@@ -82,7 +84,7 @@ struct ArchiveWriterTests {
         #expect(isEqual)
     }
 
-    @Test("segment tables have the digest and the place of every segment")
+    @Test("Segment tables have the digest and the place of every segment")
     func segmentTables() throws {
         let bytes = Shape.text.bytes(2 * Segment.size + 5)
         let written = try writeArchive(to: path, [try Sample("a", bytes), try Sample("b")])
@@ -106,7 +108,7 @@ struct ArchiveWriterTests {
         #expect(written[1].segments.isEmpty)
     }
 
-    @Test("an entry of one segment that does not shrink is stored, all others are deflated")
+    @Test("An entry of one segment that does not shrink is stored, all others are deflated")
     func methods() throws {
         let random = Shape.random.bytes(Segment.size)
         let text = Shape.text.bytes(Segment.size)
@@ -123,14 +125,14 @@ struct ArchiveWriterTests {
         let flags = try (0..<reader.count).map { try reader.entry(at: $0).record.hasDescriptor }
         #expect(flags == [false, true, false, true, true, true, false, false])
         #expect(try reader.samples() == samples)
-        // In a stream, 17 stored blocks.
+        // In a stream, there are 17 stored blocks.
         for (index, segment) in [(1, 0), (1, 1), (3, 1), (4, 0), (5, 1)] {
             #expect(written[index].segments[segment].length == Segment.size + 17 * 5)
         }
     }
 
     @Test(
-        "without compression everything is stored, in deflate's blocks if it has several segments"
+        "Without compression all data is stored, in deflate's blocks if it has several segments"
     )
     func noCompression() throws {
         let samples = [
@@ -144,9 +146,11 @@ struct ArchiveWriterTests {
     }
 
     #if os(Linux)
-    /// A file that is open to append has every write at its end, whatever the offset (pwrite(2)): what
-    /// is written twice, or elsewhere, would stand there as well.
-    @Test("nothing is written but at the end of the file")
+    /// Writes to a file that is open for appending.
+    ///
+    /// In such a file every write goes to the end, whatever the offset (pwrite(2)), so bytes written twice or
+    /// elsewhere would be there too.
+    @Test("The writer writes only at the end of the file")
     func appendsOnly() throws {
         let deferred = try Sample("deferred", Shape.text.bytes(3 * Segment.size))
         let files = try ["a.zip", "b.zip"].map { try File.create(sandbox.path($0)) }
@@ -183,7 +187,7 @@ struct ArchiveWriterTests {
     #endif
 
     @Test(
-        "permission bits come back",
+        "Permission bits are restored",
         arguments: [0o000, 0o600, 0o755, 0o777, 0o4755, 0o2755, 0o1777, 0o7777]
     )
     func modes(mode: UInt16) throws {
@@ -197,7 +201,7 @@ struct ArchiveWriterTests {
     }
 
     @Test(
-        "times from 1901 to 2038 come back to the second, rounded down",
+        "Times from 1901 to 2038 are restored to the second, rounded down",
         arguments: knownTimes
     )
     func times(written: Int64, read: Int64) throws {
@@ -205,7 +209,7 @@ struct ArchiveWriterTests {
         #expect(try ArchiveReader.open(path).entry(at: 0).attributes.modified == read)
     }
 
-    @Test("a time beyond 2038 comes back to two seconds, and one beyond all bounds as the nearest")
+    @Test("A time after 2038 is restored to two seconds, and one out of range as the nearest")
     func farTimes() throws {
         // Midday in 2040: no time zone changes its clocks then.
         let future = 2_221_214_399 * Self.second
@@ -218,12 +222,12 @@ struct ArchiveWriterTests {
         )
         let times = try ArchiveReader.open(path).samples().map(\.attributes.modified)
         #expect(times[0] == future - Self.second)
-        // 2107 and 1980, in whatever zone.
+        // Dates in 2107 and 1980, in any time zone.
         #expect(abs(times[1] - 4_354_819_198 * Self.second) <= 86_400 * Self.second)
         #expect(abs(times[2] - 315_532_800 * Self.second) <= 86_400 * Self.second)
     }
 
-    @Test("names keep their bytes, and are said to be UTF-8 only where they are")
+    @Test("Names keep their bytes, and are marked as UTF-8 only if they are")
     func names() throws {
         let names: [[UInt8]] = [
             Array("Überraschung 🥚".utf8), [0x66, 0xFC, 0x72], Array("a\\b".utf8), [0x0A],
@@ -242,14 +246,14 @@ struct ArchiveWriterTests {
         #expect(flags == [0x800, 0, 0x800, 0x800, 0x800, 0x800])
     }
 
-    @Test("an archive of nothing is an archive")
+    @Test("An archive without entries is valid")
     func empty() throws {
         #expect(try writeArchive(to: path, []).isEmpty)
         #expect(try FileInfo(of: path).size == 22)
         #expect(try ArchiveReader.open(path).count == 0)
     }
 
-    @Test("draining gives all that was added, and the archive goes on")
+    @Test("Draining returns all added entries, and the archive accepts more")
     func drains() throws {
         var written = 0
         let file = try File.create(path)
@@ -266,7 +270,7 @@ struct ArchiveWriterTests {
         #expect(try ArchiveReader.open(path).count == 3)
     }
 
-    @Test("what `written` throws comes out of the writer")
+    @Test("An error that `written` throws comes out of the writer")
     func writtenThrows() throws {
         struct Full: Error {}
         let writer = ArchiveWriter(to: try File.create(path), compression: .fast, threads: 1) { _ in

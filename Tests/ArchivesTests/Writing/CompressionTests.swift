@@ -5,7 +5,7 @@ internal import Testing
 @Suite("Compression")
 struct CompressionTests {
     @Test(
-        "a file is cut into segments of one MiB and a rest",
+        "A file is cut into segments of one MiB and a rest",
         arguments: [
             (0, []), (1, [1]), (1 << 20, [1 << 20]), ((1 << 20) + 1, [1 << 20, 1]),
             (3 << 20, [1 << 20, 1 << 20, 1 << 20]),
@@ -32,7 +32,7 @@ struct CompressionTests {
         ("random, but short", Shape.random.bytes(100_000), true),
     ]
 
-    @Test("Samples tell whether a segment may shrink", arguments: contents)
+    @Test("A sample of a segment predicts whether it shrinks", arguments: contents)
     func samples(content: (name: String, bytes: [UInt8], mayShrink: Bool)) {
         for compression in [Compression.fast, .default, .best] {
             let deflater = SegmentDeflater(compression)
@@ -40,7 +40,7 @@ struct CompressionTests {
             let mayShrink = content.bytes.withUnsafeBytes { bytes in
                 space.withUnsafeMutableBytes { deflater.mayShrink(bytes, trying: $0) }
             }
-            // Who wants the best waits for it.
+            // The best compression tries every segment.
             #expect(mayShrink == (content.mayShrink || compression == .best), "\(content.name)")
         }
     }

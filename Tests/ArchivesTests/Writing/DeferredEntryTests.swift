@@ -13,7 +13,7 @@ struct DeferredEntryTests {
     }
 
     @Test(
-        "content that is made in pieces is read back whole",
+        "Content that is made in pieces is read back whole",
         arguments: Compression.allCases,
         [0, 1, 1000, Segment.size / 4, Segment.size / 2, Segment.size + 3]
     )

@@ -22,7 +22,7 @@ struct WaitingFileTests {
         return files
     }
 
-    /// Writes an archive of files as a walk came upon them, and returns the entries in it and the refused ones.
+    /// Writes an archive of files in the order of a walk, and returns the entries in it and the refused files.
     private func write(
         _ files: [WalkedFile],
         accepts: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool = { _ in true }
@@ -55,7 +55,7 @@ struct WaitingFileTests {
         return (samples, refused)
     }
 
-    @Test("come in as they are, in their order, of any size up to a segment")
+    @Test("Waiting files are added unchanged, in order, up to the size of a segment")
     func all() throws {
         for number in 0..<600 {
             let bytes = Shape.allCases[number % 4].bytes(number * 31 % 5_000)
@@ -73,7 +73,7 @@ struct WaitingFileTests {
         }
     }
 
-    @Test("are given back if they are others by then, longer, shorter, gone, or not wanted")
+    @Test("Waiting files are given back if they changed, vanished, or are not wanted")
     func refused() throws {
         let bad = ["a-other", "c-longer", "d-shorter", "e-gone", "f-link", "g-unwanted"]
         for name in bad + ["b", "h"] {

@@ -12,7 +12,7 @@ struct BackupNameTests {
     private func zone(_ name: String) throws -> LocalZone { try .named(name) }
 
     @Test(
-        "is local time in English",
+        "A backup's name is local time in English",
         arguments: [
             ("2026-11-21T09:01:59.9Z", "UTC", "[2026-Nov-21] 09.01 AM Stores.zip"),
             ("2026-11-21T00:00:00Z", "UTC", "[2026-Nov-21] 12.00 AM Stores.zip"),
@@ -26,12 +26,12 @@ struct BackupNameTests {
         let date = try #require(Timestamp.date(rfc3339: moment))
         let zone = try zone(zoneName)
         #expect(BackupName.make(date, in: zone) == name)
-        // The name tells the minute again, wherever it is read.
+        // Parsing the name gives the same minute in any time zone.
         let told = try #require(BackupName.date(of: name))
         #expect((0..<60).contains(date.timeIntervalSince(told)))
     }
 
-    @Test("has a number from the second one of a minute on")
+    @Test("The name has a number from the second backup of a minute on")
     func numbers() throws {
         let name = BackupName.make(Self.morning, in: Self.utc, number: 2)
         #expect(name == "[2026-Nov-21] 09.01 AM (2) Stores.zip")
@@ -41,7 +41,7 @@ struct BackupNameTests {
     }
 
     @Test(
-        "of another shape tells no time",
+        "A name of another shape has no time",
         arguments: [
             "Stores.zip", "MyStores.zip", "[2026-Foo-21] 09.01 AM Stores.zip",
             "[2026-Nov-21] 13.01 AM Stores.zip", "[2026-Nov-21] 09.61 AM Stores.zip",
@@ -55,7 +55,7 @@ struct BackupNameTests {
         #expect(BackupName.date(of: name, in: Self.utc) == nil)
     }
 
-    @Test("in the hour that comes twice tells which it is; of other programs, it is the first")
+    @Test("In the repeated hour, our names give the offset; other programs' mean the first")
     func daylightSaving() throws {
         let zone = try zone("Europe/Berlin")
         let first = try #require(Timestamp.date(rfc3339: "2026-10-25T00:30:00Z"))
@@ -67,7 +67,7 @@ struct BackupNameTests {
         #expect(missing == Timestamp.date(rfc3339: "2026-03-29T01:30:00Z"))
     }
 
-    @Test("is in local time if another program made the archive, else in UTC if it has no offset")
+    @Test("The time is local for other programs' archives, and UTC for ours without an offset")
     func foreign() throws {
         let zone = LocalZone(offset: 3600)
         var backup = Backup(
@@ -79,7 +79,7 @@ struct BackupNameTests {
         #expect(backup.time == Timestamp.date(rfc3339: "2026-11-21T08:01:00Z"))
     }
 
-    @Test("without its ending is what people see, unless nothing would be left")
+    @Test("People see the name without its ending, unless nothing would be left")
     func display() {
         #expect(BackupName.display("Old Stores.zip") == "Old")
         #expect(BackupName.display("OldStores.zip") == "Old")
@@ -88,7 +88,7 @@ struct BackupNameTests {
 }
 
 extension LocalZone {
-    /// Returns the rules of a zone that the system has a name for.
+    /// Returns the rules of a zone that the system knows by this name.
     fileprivate static func named(_ name: String) throws -> LocalZone {
         let zone = try #require(TimeZone(identifier: name))
         return LocalZone { zone.secondsFromGMT(for: $0) }
@@ -97,7 +97,7 @@ extension LocalZone {
 
 @Suite("A local zone")
 struct LocalZoneTests {
-    @Test("knows both moments of a time that clocks show twice, whichever side of UTC it is on")
+    @Test("A local zone knows both moments of a repeated clock time, on either side of UTC")
     func twice() throws {
         for (name, local, first) in [
             ("Europe/Berlin", "2026-10-25T02:30:00Z", "2026-10-25T00:30:00Z"),
@@ -111,7 +111,7 @@ struct LocalZoneTests {
         }
     }
 
-    @Test("has no seconds in its offset, since names have none")
+    @Test("A zone's offset has no seconds, since names have none")
     func seconds() throws {
         let zone = LocalZone(offset: 20_745)
         let date = Date(timeIntervalSince1970: 1_795_251_660)
@@ -126,7 +126,7 @@ struct TimestampTests {
     private static let utc = LocalZone.utc
 
     @Test(
-        "keeps moment and offset",
+        "A timestamp keeps its moment and its offset",
         arguments: ["UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu"]
     )
     func roundTrip(zoneName: String) throws {
@@ -141,7 +141,10 @@ struct TimestampTests {
         #expect(Timestamp.date(rfc3339: "2026-11-21T10:01:00.1229996+01:00") == Self.morning)
     }
 
-    @Test("is a text for every number of seconds", arguments: [1e12, 1e16, 1e30, .infinity])
+    @Test(
+        "Any number of seconds can be written as a timestamp",
+        arguments: [1e12, 1e16, 1e30, .infinity]
+    )
     func absurd(seconds: Double) throws {
         for zoneName in ["UTC", "Pacific/Kiritimati", "America/St_Johns"] {
             let zone = try LocalZone.named(zoneName)
@@ -153,7 +156,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "that is no RFC 3339 is none",
+        "A text that is not RFC 3339 is refused",
         arguments: [
             "", "2026-11-21", "2026-11-21T09:01:00", "2026-13-21T09:01:00Z", "2026-11-21 09:01:00Z",
             "2026-11-21T09:01:00.Z", "2026-11-21T09:01:00.1234567890Z", "2026-11-21T09:01:00+1:00",

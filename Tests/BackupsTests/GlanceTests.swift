@@ -8,7 +8,10 @@ import Testing
 
 @Suite("A glance at many archives")
 struct GlanceTests {
-    @Test("tells of each by its own name, however many there are", arguments: [0, 1, 31, 64, 1000])
+    @Test(
+        "A glance at many archives gives a result for each, under its own name",
+        arguments: [0, 1, 31, 64, 1000]
+    )
     func order(count: Int) async throws {
         let sandbox = try Sandbox()
         defer { try? sandbox.remove() }

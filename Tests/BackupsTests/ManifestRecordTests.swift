@@ -46,7 +46,7 @@ struct ManifestRecordTests {
         )
     }
 
-    @Test("is read without a decoder as a decoder reads it, or is left to that")
+    @Test("The fast reader reads a record as a decoder does, or leaves it to the decoder")
     func lines() throws {
         let seed: UInt64 = 20_261_127
         var random = Pseudorandom(seed: seed)
@@ -72,11 +72,11 @@ struct ManifestRecordTests {
                 )
             }
         }
-        // Only names with signs that are escaped are left to a decoder.
+        // Only names with escaped characters are left to the decoder.
         #expect(direct > 600 && damaged > 10)
     }
 
-    @Test("is left to a decoder if anything is written otherwise")
+    @Test("A record that is written in any other way is left to the decoder")
     func otherwise() throws {
         let line =
             #"{"path":"a","type":"file","size":0,"mode":"0644","uid":0,"gid":0,"modified":0,"segments":[]}"#

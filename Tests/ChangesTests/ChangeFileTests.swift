@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite("Change files")
 struct ChangeFileTests {
-    @Test("random rows read as they were written")
+    @Test("Reading returns the random rows that were written")
     func roundTrip() throws {
         for seed in Fuzzing(usual: 500) {
             var random = Pseudorandom(seed: seed)
@@ -16,7 +16,7 @@ struct ChangeFileTests {
         }
     }
 
-    @Test("rows are written in one way, in whatever order they come")
+    @Test("Rows are encoded in one way, in whatever order they are given")
     func oneWay() throws {
         var random = Pseudorandom(seed: 3)
         let rows = random.rows(atMost: 40)
@@ -28,7 +28,7 @@ struct ChangeFileTests {
         #expect(try writer.finish(.sample).bytes == file.bytes)
     }
 
-    @Test("a file is, byte for byte, as Documentation/Design/Sync.md says")
+    @Test("A file matches Documentation/Design/Sync.md byte for byte")
     func golden() throws {
         let stamp = Stamp(clock: ChangeHeader.sample.clock, device: ChangeHeader.sample.device)
         let earlier = Stamp(clock: stamp.clock - 1, device: stamp.device)
@@ -72,7 +72,7 @@ struct ChangeFileTests {
         )
     }
 
-    @Test("one cell, and a thousand, take few bytes")
+    @Test("One cell takes few bytes, and so do a thousand")
     func sizes() throws {
         let stamp = Stamp(clock: ChangeHeader.sample.clock, device: ChangeHeader.sample.device)
         var random = Pseudorandom(seed: 5)
@@ -91,7 +91,7 @@ struct ChangeFileTests {
         print("one thousand cells: \(ofSeed) bytes of seeded rows, \(ofCapture) of a capture's")
     }
 
-    @Test("long values go into blobs, and so do the largest of a long row")
+    @Test("Long values go into blobs, and so do the largest of a long row")
     func longValues() throws {
         func row(_ sizes: [Int]) -> RowDelta {
             let cells = sizes.enumerated().map { index, size in
@@ -129,7 +129,7 @@ struct ChangeFileTests {
         _ = try writer.finish(.sample)
     }
 
-    @Test("a file is full at 65,536 rows or 8 MiB, and then within the limits of readers")
+    @Test("A file is full at 65,536 rows or 8 MiB, which is within the limits of readers")
     func full() throws {
         var writer = ChangeFileWriter()
         let value = Value.blob([UInt8](repeating: 7, count: 60_000))
@@ -159,7 +159,7 @@ struct ChangeFileTests {
         #expect(read.rowCount == 65_536)
     }
 
-    @Test("what no reader would take is not written")
+    @Test("The writer refuses what no reader would accept")
     func refusedByWriter() throws {
         let device = DeviceID(high: 1, low: 1)
         let late = Stamp(clock: HybridClock.limit, device: device)

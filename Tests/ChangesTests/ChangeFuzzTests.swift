@@ -3,10 +3,10 @@ internal import Changes
 internal import TestSupport
 internal import Testing
 
-/// The reader against files that nobody vouches for.
+/// Tests of the reader with untrusted files.
 @Suite("Fuzzed files")
 struct ChangeFuzzTests {
-    @Test("a file that was changed in any way is refused whole, or read whole")
+    @Test("A changed file is refused as a whole, or read as a whole")
     func mutated() throws {
         var verdicts: [String: Int] = [:]
         let fuzzing = Fuzzing(usual: 2000)
@@ -20,7 +20,7 @@ struct ChangeFuzzTests {
                     room = max(room, output.count)
                     return RawDeflate.inflate(input, into: output)
                 }
-                // All of its rows can be had, joined, and written again.
+                // All of its rows can be read, joined, and written again.
                 let rows = try file.rows()
                 var writer = ChangeFileWriter()
                 for (table, rows) in rows {
@@ -45,7 +45,7 @@ struct ChangeFuzzTests {
         }
     }
 
-    /// A file that was damaged, in most cases with a hash that fits, so that the reader looks further.
+    /// Returns a damaged file, in most cases with a hash that fits, so that the reader looks further.
     private func mutation(_ random: inout Pseudorandom) throws -> [UInt8] {
         var (bytes, _) = try random.file()
         switch random.below(8) {
@@ -57,7 +57,7 @@ struct ChangeFuzzTests {
             _ = random.damage(&bytes)
             return sealed(bytes)
         case 2:
-            // The header's lengths and what follows.
+            // The header's lengths and the bytes after them.
             bytes.removeLast(32)
             _ = random.damage(&bytes, within: 8..<min(bytes.count, 140))
             return sealed(bytes)

@@ -16,7 +16,7 @@ struct ContainerNameTests {
     }
 
     @Test(
-        "a name is made, and read again",
+        "Reading returns the parts of a written name",
         arguments: [
             (
                 ContainerName.changes(header, id), "log",
@@ -48,7 +48,7 @@ struct ContainerNameTests {
         #expect(ContainerName(file: file.uppercased(), in: folder) == nil)
     }
 
-    @Test("a group's mark is at the root")
+    @Test("A group's marker is in the container's root")
     func group() throws {
         let group = try #require(GroupName("grocery-dude"))
         let name = ContainerName.group(group, GroupID(high: 1, low: 2))
@@ -60,7 +60,7 @@ struct ContainerNameTests {
     }
 
     @Test(
-        "anything else is no name",
+        "Any other text is not a name",
         arguments: [
             "", ".", "..", ".changes", "a.changes",
             "aabbccdd-0000000007-ca978112ca1bbdca.changes.tmp",
@@ -77,7 +77,7 @@ struct ContainerNameTests {
     }
 
     @Test(
-        "a group's name is made of a store's",
+        "A group's name is made of a store's name",
         arguments: [
             ("Grocery-Dude.sqlite", "grocery-dude"), ("My  Notes (2).db", "my-notes-2"),
             ("Äpfel", "pfel"), ("...", "store"), ("", "store"), ("----.sqlite", "store"),
@@ -89,7 +89,10 @@ struct ContainerNameTests {
         #expect(GroupName(name) != nil)
     }
 
-    @Test("a group's name is of few characters", arguments: ["", "A", "a b", "a/b", "ä", "a.b"])
+    @Test(
+        "A group's name has only a few kinds of characters",
+        arguments: ["", "A", "a b", "a/b", "ä", "a.b"]
+    )
     func badGroups(name: String) {
         #expect(GroupName(name) == nil)
         #expect(GroupName(String(repeating: "a", count: 41)) == nil)

@@ -7,12 +7,12 @@ struct CraftedBodyTests {
     struct Body {
         var tables: [(name: String, columns: [String])] = [("t", ["a", "b"])]
         var devices: [UInt64] = [1, 2]
-        /// Of the first table; the others have none.
+        /// The rows of the first table; the others have none.
         var rows: [[UInt8]] = [row(9), row(10, shared: 15)]
         var rowCount: UInt64?
         var end: [UInt8] = []
 
-        /// A row of one cell: column 0 is 1.
+        /// Returns a row of one cell: column 0 is 1.
         static func row(
             _ id: UInt8,
             shared: UInt8 = 0,
@@ -43,7 +43,7 @@ struct CraftedBodyTests {
         }
     }
 
-    @Test("the body that the others break is read")
+    @Test("The unchanged body is valid")
     func whole() throws {
         let file = try read(Body())
         let rows = try #require(try file.rows()[.of("t")])
@@ -54,7 +54,7 @@ struct CraftedBodyTests {
         #expect(rows[0].state.birth == nil)
     }
 
-    @Test("unknown bytes at the header's end are ignored, and only there")
+    @Test("Unknown bytes are ignored at the header's end, and nowhere else")
     func headerGoesOn() throws {
         let whole = try write([:])
         let envelope = try Envelope(reading: whole.bytes, name: "f", inflate: inflate)
@@ -77,7 +77,7 @@ struct CraftedBodyTests {
         }
     }
 
-    @Test("a body that breaks the format anywhere is refused, with the rule that it breaks")
+    @Test("A body that breaks the format anywhere is refused with the broken rule")
     func broken() {
         refused("a table's name is not one") { $0.tables = [("T", [])] }
         refused("a table's name is not one") { $0.tables = [("", [])] }
@@ -106,7 +106,7 @@ struct CraftedBodyTests {
         refused("it ends too early") { $0.rows[1].removeLast() }
     }
 
-    @Test("a row that breaks the format is refused")
+    @Test("A row that breaks the format is refused")
     func brokenRows() {
         refused("its rows are not in order", Body.row(9))
         refused("its rows are not in order", Body.row(0))
@@ -127,7 +127,7 @@ struct CraftedBodyTests {
         refused("a clock is beyond its limit", Body.row(10, stamp: negative))
     }
 
-    @Test("a cell that breaks the format is refused")
+    @Test("A cell that breaks the format is refused")
     func brokenCells() {
         let stamp: [UInt8] = [1, 0]
         refused("it has too many cells", Body.row(10, cells: [3, 0] + stamp + [0]))

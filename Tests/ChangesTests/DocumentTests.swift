@@ -12,7 +12,7 @@ struct DocumentTests {
         clock: 99
     )
 
-    @Test("a group's mark reads as it was written")
+    @Test("Reading returns the group's marker that was written")
     func group() throws {
         let mark = GroupMark(
             group: try #require(GroupName("grocery-dude")),
@@ -29,7 +29,7 @@ struct DocumentTests {
         )
     }
 
-    @Test("a device's card reads as it was written")
+    @Test("Reading returns the device's card that was written")
     func card() throws {
         var card = DeviceCard(
             name: "desk\u{1B}[31m",
@@ -46,7 +46,7 @@ struct DocumentTests {
         #expect(try again(card) == card)
     }
 
-    @Test("a map reads as a person writes it, and as it was written")
+    @Test("A map is read as a person writes it, and as it was written")
     func map() throws {
         let json = """
             {"tables":{"Settings":{"identity":["Key"],"key":"shared","was":"old name","columns":
@@ -69,7 +69,7 @@ struct DocumentTests {
         #expect(try SyncMap(json: Array("{}".utf8), name: "f") == SyncMap())
     }
 
-    @Test("a map of a later version is read, but what a person writes amiss is told")
+    @Test("A map of a later version is read, but mistakes in it are reported")
     func otherKeys() throws {
         for (json, key) in [
             (#"{"references":{"item.list_id":"list"}}"#, "references"),
@@ -85,7 +85,7 @@ struct DocumentTests {
     }
 
     @Test(
-        "a map that contradicts itself is refused",
+        "A map that contradicts itself is refused",
         arguments: [
             "", "[]", "{\"tables\":1}", #"{"tables":{"a":{},"A":{}}}"#,
             #"{"tables":{"a":{"key":"mine"}}}"#, #"{"tables":{"a":{"identity":[]}}}"#,
@@ -113,7 +113,7 @@ struct DocumentTests {
                 throws: ChangeError.malformed("f", reason: "its JSON is nested too deep")
             ) { try SyncMap(json: nested(depth), name: "f") }
         }
-        // Brackets in a text are no nesting.
+        // Brackets inside a string do not count as nesting.
         let text = Array(#"{"x":"[[[[[[[[[[[[\"[[[[[["}"#.utf8)
         _ = try JSONText.decode(SyncMap.self, from: text)
         let long = Array("{}".utf8) + [UInt8](repeating: 32, count: 1 << 20)
@@ -122,7 +122,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("a card or a mark that cannot be is refused")
+    @Test("An impossible card or marker is refused")
     func badDocuments() throws {
         let schema = String(repeating: "0", count: 32)
         let device = String(repeating: "1", count: 32)
@@ -168,7 +168,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("a document that was damaged is refused or read, and nothing else")
+    @Test("A damaged document is refused or read, and does nothing else")
     func fuzzed() throws {
         let json = try text(
             DeviceCard(name: "desk", program: "p", schema: .zero, was: [DeviceID(high: 1, low: 1)])

@@ -8,7 +8,7 @@ internal import Testing
 struct EnvelopeTests {
     private static let body = Array("milk milk milk milk milk milk milk milk milk milk".utf8)
 
-    @Test("a file reads as it was written, deflated where that is smaller")
+    @Test("Reading returns the file that was written, deflated if that is smaller")
     func roundTrip() throws {
         let plain = try Envelope.write(.changes, header: [1, 2], body: Self.body)
         let small = try Envelope.write(.changes, header: [1, 2], body: Self.body, deflate: deflate)
@@ -26,7 +26,7 @@ struct EnvelopeTests {
         #expect(try read(empty.bytes).body.isEmpty)
     }
 
-    @Test("a file that is cut anywhere is not complete")
+    @Test("A file that is cut anywhere is reported as incomplete")
     func cut() throws {
         let bytes = try Envelope.write(.changes, header: [1], body: Self.body).bytes
         for count in 0..<bytes.count {
@@ -38,7 +38,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("a file with a changed bit anywhere is not complete")
+    @Test("A file with a changed bit anywhere is reported as incomplete")
     func changed() throws {
         let bytes = try Envelope.write(.changes, header: [1], body: Self.body).bytes
         for place in bytes.indices {
@@ -48,7 +48,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("a file of a newer version, of an unknown kind, or encrypted is told apart")
+    @Test("A newer version, an unknown kind and an encrypted file give different errors")
     func others() throws {
         #expect(throws: ChangeError.newer("f", version: 258)) {
             try read(edited { $0.replaceSubrange(10..<12, with: [1, 2]) })
@@ -66,7 +66,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("lengths that contradict each other are refused, before memory is taken for them")
+    @Test("Lengths that contradict each other are refused before memory is allocated for them")
     func lengths() throws {
         let edits: [(inout [UInt8]) -> Void] = [
             { $0[0] = 0 }, { $0[11] = 0 }, { $0[9] = 4 }, { $0[15] = 2 }, { $0[12] = 1 },
@@ -78,7 +78,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("a body that inflates to more or less than it says is refused, and takes no more memory")
+    @Test("A body that inflates to another size than declared is refused and takes no more memory")
     func bomb() throws {
         let zeros = [UInt8](repeating: 0, count: 4 << 20)
         let file = try Envelope.write(.changes, header: [], body: zeros, deflate: deflate)
@@ -99,7 +99,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("a deflated body that is cut, goes on, or is no deflate data is refused")
+    @Test("A deflated body that is cut, has extra bytes, or is not deflate data is refused")
     func badDeflate() throws {
         let file = try Envelope.write(.changes, header: [], body: Self.body, deflate: deflate)
         for seed in Fuzzing(usual: 300) {
@@ -114,7 +114,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("what is too long is not written")
+    @Test("The writer refuses what is too long")
     func tooLong() {
         #expect(throws: ChangeError.self) {
             try Envelope.write(.map, header: [], body: [UInt8](repeating: 0, count: 1 << 20 + 1))
@@ -124,7 +124,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("a blob's frame is made and read without its content")
+    @Test("A blob's frame is made and read without its content")
     func blobs() throws {
         let content = Array("a photo".utf8)
         let group = GroupID(high: 3, low: 4)
@@ -153,7 +153,7 @@ struct EnvelopeTests {
         _ = try BlobFile.start(group: group, size: 1 << 30)
     }
 
-    @Test("a baseline's index reads as it was written, and no other way")
+    @Test("A baseline's index is read as it was written, and in no other form")
     func index() throws {
         let ids = (0..<5).map { digest([$0]) }
         let file = try BaselineIndex.write(

@@ -6,7 +6,7 @@ internal import Testing
 struct JoinTests {
     private static let columns = ["a", "b", "c", "#same"].map(ColumnName.of)
 
-    @Test("a join is commutative, associative and idempotent")
+    @Test("A join is commutative, associative and idempotent")
     func semilattice() {
         for seed in Fuzzing(usual: 5000) {
             var random = Pseudorandom(seed: seed)
@@ -21,7 +21,7 @@ struct JoinTests {
         }
     }
 
-    @Test("a join in any order and grouping comes to the same")
+    @Test("A join gives the same result in any order and grouping")
     func anyOrder() {
         for seed in Fuzzing(usual: 500) {
             var random = Pseudorandom(seed: seed)
@@ -37,7 +37,7 @@ struct JoinTests {
         }
     }
 
-    @Test("a delete wins against an edit, an insert again against a delete")
+    @Test("A delete wins against an edit, and a later insert against the delete")
     func lengths() throws {
         let edit = RowState(birth: nil, cells: [Cell(.of("a"), stamp(9), .integer(1))])
         let alive = RowState(birth: stamp(1), cells: [Cell(.of("a"), stamp(1), .integer(0))])
@@ -51,13 +51,13 @@ struct JoinTests {
         #expect(deleted.deleted(at: stamp(3)) == nil)
     }
 
-    @Test("a row that was deleted as often as can be is not deleted once more")
+    @Test("A row that reached the limit of deletions is not deleted again")
     func lastLength() {
         let last = RowState(causalLength: .max, birth: .zero, cells: [])
         #expect(last.deleted(at: stamp(1)) == nil)
     }
 
-    @Test("the later edit of a cell wins, and edits of two cells both stay")
+    @Test("The later edit of a cell wins, and edits of two cells both remain")
     func cells() throws {
         let left = RowState(
             birth: stamp(1),
@@ -79,10 +79,10 @@ struct JoinTests {
         #expect(both.cell(.of("d")) == nil)
     }
 
-    @Test("of edits at one time the greater device's wins, of one device's the greater bytes")
+    @Test("Edits at the same time are decided by the greater device, then by the greater bytes")
     func ties() {
         #expect(cell(stamp(5, 1), .of("z")).loses(to: cell(stamp(5, 2), .of("a"))))
-        // Bytes, not numbers: zigzag of -1 is 1, of 1 is 2.
+        // Bytes are compared, not numbers: zigzag of -1 is 1, of 1 is 2.
         let order: [Value] = [
             .null, .integer(0), .integer(-1), .integer(1), .real(-0.0), .of("b"), .of("aa"),
             .blob([1]), .row(.zero),
@@ -94,7 +94,7 @@ struct JoinTests {
         #expect(!cell(stamp(5), .null).loses(to: cell(stamp(5), .null)))
     }
 
-    @Test("a value is its bytes: 1 is not 1.0, and 0.0 is not -0.0")
+    @Test("Values are compared by their bytes: 1 is not 1.0, and 0.0 is not -0.0")
     func values() {
         #expect(Value.integer(1) != .real(1))
         #expect(Value.real(0) != .real(-0.0))

@@ -5,14 +5,14 @@ internal import Testing
 struct RowIDTests {
     private let unit = TableName("unit")
 
-    @Test("a key's id is that of the golden vector")
+    @Test("The id of a key matches the golden vector")
     func keyVector() throws {
         let table = try #require(unit)
         let id = RowID(key: [(try column("name"), .text(Array("kg".utf8)))], in: table)
         #expect(id.description == "ca93b28746cdfe17f44e14c56fbe5149")
     }
 
-    @Test("a content's id is that of the golden vector, in any case of the names")
+    @Test("The id of a content matches the golden vector, for names in any case")
     func contentVector() throws {
         for (table, name) in [("unit", "name"), ("UNIT", "Name")] {
             let id = RowID(

@@ -3,12 +3,12 @@ internal import Changes
 internal import Files
 internal import TestSupport
 
-/// Deflate as the program has it.
+/// Inflates data as the program does.
 func inflate(_ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer) -> Bool {
     RawDeflate.inflate(input, into: output)
 }
 
-/// Likewise.
+/// Deflates data as the program does.
 func deflate(_ input: UnsafeRawBufferPointer) -> [UInt8] {
     RawDeflate.deflate(input)
 }
@@ -17,13 +17,13 @@ func digest(_ bytes: [UInt8]) -> Digest {
     bytes.withUnsafeBytes { Digest(of: $0) }
 }
 
-/// A file with its last 32 bytes made anew, as a hostile container's owner would.
+/// Returns a file with the hash in its last 32 bytes recomputed, as a hostile container's owner would do.
 func sealed(_ bytes: [UInt8]) -> [UInt8] {
     bytes + digest(bytes).bytes
 }
 
 extension TableName {
-    /// A name that is known to be one.
+    /// Returns a table name that is known to be valid.
     static func of(_ text: String) -> TableName {
         guard let name = TableName(text) else { fatalError("'\(text)' is not a name") }
         return name
@@ -31,7 +31,7 @@ extension TableName {
 }
 
 extension ColumnName {
-    /// A name that is known to be one.
+    /// Returns a column name that is known to be valid.
     static func of(_ text: String) -> ColumnName {
         if text == "#same" { return .same }
         guard let name = ColumnName(text) else { fatalError("'\(text)' is not a name") }
@@ -54,7 +54,7 @@ extension ChangeHeader {
     )
 }
 
-/// Random parts of files: from few choices each, so that they meet.
+/// Makes random parts of files, from few choices each so that they collide.
 extension Pseudorandom {
     mutating func device() -> DeviceID {
         DeviceID(high: 0x1111_1111_1111_1111 &* UInt64(1 + below(4)), low: 1)
@@ -108,7 +108,7 @@ extension Pseudorandom {
         return RowState(causalLength: length, birth: birth, cells: cells)
     }
 
-    /// Rows of a few tables, each row once.
+    /// Returns rows of a few tables, each row once.
     mutating func rows(atMost limit: Int = 12) -> [TableName: [RowDelta]] {
         var tables: [TableName: [RowDelta]] = [:]
         for name in ["unit", "item", "Möbel \"3\"", "entity.property"] where below(2) == 0 {
@@ -124,7 +124,7 @@ extension Pseudorandom {
         return tables
     }
 
-    /// A whole file of such rows.
+    /// Returns a whole file of such rows.
     mutating func file() throws -> (bytes: [UInt8], rows: [TableName: [RowDelta]]) {
         let rows = rows()
         var header = ChangeHeader.sample

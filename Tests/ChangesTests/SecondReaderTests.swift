@@ -5,14 +5,14 @@ internal import SystemPackage
 internal import TestSupport
 internal import Testing
 
-/// The formats against a reader that was written from their description alone.
+/// Checks the formats with a second reader that was written only from their description.
 @Suite("A second reader", .enabled(if: Tool.isInstalled("python3"), "python3 is not installed"))
 struct SecondReaderTests {
     private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("scripts/read-changes.py").path
 
-    @Test("it reads random files as the first one does")
+    @Test("The second reader reads random files as the first one does")
     func agrees() throws {
         let files = try Fuzzing(usual: 200).map { seed in
             var random = Pseudorandom(seed: seed)
@@ -29,7 +29,7 @@ struct SecondReaderTests {
         }
     }
 
-    @Test("it refuses the damaged files that the first one refuses, and no others")
+    @Test("The second reader refuses the same damaged files as the first one, and no others")
     func agreesOnDamage() throws {
         let files = try Fuzzing(usual: 400).map { seed in
             var random = Pseudorandom(seed: seed)
@@ -45,7 +45,7 @@ struct SecondReaderTests {
         #expect(output == expected)
     }
 
-    @Test("it reads the files of the other kinds")
+    @Test("The second reader reads the other kinds of files")
     func otherKinds() throws {
         let group = GroupID(high: 1, low: 2)
         let header = DocumentHeader(group: group, device: DeviceID(high: 3, low: 4), clock: 9)
@@ -92,7 +92,7 @@ struct SecondReaderTests {
         return result
     }
 
-    /// The lines that the second reader should print of a file; `nil` if it should refuse it.
+    /// Returns the lines that the second reader should print for a file; `nil` if it should refuse it.
     private func lines(of bytes: [UInt8]) throws -> [String]? {
         let file: ChangeFile
         do {
@@ -150,7 +150,7 @@ struct SecondReaderTests {
         }
     }
 
-    /// Text as Python's JSON has it.
+    /// Returns a text as Python writes it in JSON.
     private func text(_ text: String) -> String {
         let escapes: [Unicode.Scalar: String] = [
             "\"": "\\\"", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\u{8}": "\\b",

@@ -4,8 +4,8 @@ internal import Testing
 
 @Suite("Views")
 struct ViewTests {
-    /// Lists with a UNIQUE name, items with a parent that they need, notes with one that they can do
-    /// without, and folders in folders.
+    /// A schema of lists with a UNIQUE name, items with a required parent, notes with an optional one, and
+    /// nested folders.
     private static var schema: ViewSchema {
         ViewSchema(
             tables: [
@@ -44,7 +44,7 @@ struct ViewTests {
         )
     }
 
-    /// A state in the making.
+    /// A builder of states.
     private struct States {
         var rows: [TableName: [RowID: RowState]] = [:]
 
@@ -72,7 +72,7 @@ struct ViewTests {
         }
     }
 
-    @Test("rows are shown with what the schema gives for a missing cell")
+    @Test("A missing cell is shown with the schema's default")
     func missing() {
         var states = States()
         states.add("t", 1, ["a": .integer(5), "later": .integer(1)])
@@ -88,7 +88,7 @@ struct ViewTests {
         #expect(view.held == [key("gone", 3): .noTable, key("t", 4): .unborn])
     }
 
-    @Test("a row with a key that is taken is held, and the older row stands in for it")
+    @Test("A row whose key is taken is held back, and the older row is shown in its place")
     func standIn() {
         var states = States()
         states.add("list", 1, ["name": .of("shop")], born: 20)
@@ -105,7 +105,7 @@ struct ViewTests {
         #expect(values(view, "note") == [[.row(row(2)), .null]])
     }
 
-    @Test("a child without its parent is held, or shown with NULL where it can be")
+    @Test("A child without its parent is held back, or shown with NULL if the schema allows it")
     func parents() {
         var states = States()
         states.delete("list", 1)
@@ -128,7 +128,7 @@ struct ViewTests {
         #expect(values(view, "note") == [[.null, .of("a")], [.null, .of("b")]])
     }
 
-    @Test("rows in a cycle hold each other up, until one of them is gone")
+    @Test("Rows in a cycle keep each other shown until one of them is deleted")
     func cycles() {
         var states = States()
         states.add("man", 1, ["wife": .row(row(2))])
@@ -149,7 +149,7 @@ struct ViewTests {
         )
     }
 
-    @Test("a long chain of children goes with its first parent")
+    @Test("A long chain of children disappears with its first parent")
     func chain() {
         var states = States()
         states.add("folder", 1, ["name": .of("bad")])
@@ -162,7 +162,7 @@ struct ViewTests {
         #expect(view.held[key("folder", 200)] == .parent(.of("folder"), row(199)))
     }
 
-    @Test("a row that is the same as another stands behind it while that is alive")
+    @Test("A duplicate row stays hidden behind the first as long as that one is alive")
     func same() {
         var states = States()
         states.add("list", 1, ["name": .of("a"), "#same": .row(row(2))])
@@ -179,7 +179,7 @@ struct ViewTests {
         #expect(values(states.view(), "item") == [[.row(row(2)), .null]])
     }
 
-    @Test("a cycle of rows that are the same ends at the oldest")
+    @Test("A cycle of duplicates ends at the oldest row")
     func sameCycle() {
         var states = States()
         states.add("list", 1, ["name": .of("a"), "#same": .row(row(2))], born: 30)
@@ -192,7 +192,7 @@ struct ViewTests {
         #expect(values(view, "list") == [[.of("b")], [.of("d")], [.of("e")]])
     }
 
-    @Test("a row that stands behind another follows it behind a third")
+    @Test("A row hidden behind another follows it behind a third")
     func sameAndUnique() {
         var states = States()
         states.add("list", 1, ["name": .of("a"), "#same": .row(row(2))])
@@ -204,7 +204,7 @@ struct ViewTests {
         #expect(values(view, "item") == [[.row(row(3)), .null]])
     }
 
-    @Test("two trees that are alike become one, as deep as eight rounds go")
+    @Test("Two equal trees become one, up to eight levels deep")
     func trees() {
         for depth in [UInt64(1), 2, 6, 12] {
             var states = States()
@@ -215,7 +215,7 @@ struct ViewTests {
                     states.add("folder", id, ["parent": parent, "name": .of("x")])
                 }
             }
-            // The roots' parent is a value that the schema takes for a row.
+            // The roots' parent is a value that the schema accepts for a row.
             let root = ViewSchema(
                 tables: Self.schema.tables,
                 parent: { _, values in
@@ -236,7 +236,7 @@ struct ViewTests {
         }
     }
 
-    @Test("a reference by a key shows the key of the row that stands in")
+    @Test("A reference by key shows the key of the row that replaces its target")
     func keys() {
         let schema = ViewSchema(
             tables: [
@@ -272,7 +272,7 @@ struct ViewTests {
         #expect(view.held[key("use", 6)] != nil)
     }
 
-    @Test("of random states, every row alive is shown or held, and nothing names what is not shown")
+    @Test("In random states, each live row is shown or held back, and no reference dangles")
     func random() {
         for seed in Fuzzing(usual: 1000) {
             var random = Pseudorandom(seed: seed)
@@ -306,7 +306,7 @@ struct ViewTests {
                 switch view.held[ViewKey(name, id)] {
                 case .unique(let other): #expect(shown.contains(other), "seed \(seed)")
                 case .parent(let table, let other?):
-                    // Never because of a row that another stands in for.
+                    // A row is never held back because another replaces it.
                     #expect(view.standIn(for: ViewKey(table, other)) == nil, "seed \(seed)")
                 default: break
                 }

@@ -3,7 +3,7 @@ internal import Testing
 
 @Suite("Clocks and names")
 struct WordTests {
-    @Test("a clock goes with the wall's, and never back")
+    @Test("A clock follows the wall clock and never goes back")
     func clock() {
         var clock = HybridClock()
         #expect(clock.tick(now: 1000, modified: 900) == 900 << 16)
@@ -16,7 +16,7 @@ struct WordTests {
         #expect(HybridClock.milliseconds(of: clock.last) == 2001)
     }
 
-    @Test("an absurd wall clock counts as none")
+    @Test("An absurd wall clock is ignored")
     func absurd() {
         var clock = HybridClock(last: 10)
         #expect(clock.tick(now: HybridClock.unbelievable, modified: 500) == 11)
@@ -28,7 +28,7 @@ struct WordTests {
         #expect(clock.tick(now: 1, modified: 1) == HybridClock.limit - 1)
     }
 
-    @Test("names are one in any ASCII case, and by their bytes else")
+    @Test("Names are equal in any ASCII case, and else by their bytes")
     func names() throws {
         #expect(TableName("Item") == TableName("ITEM"))
         #expect(TableName("É") != TableName("é"))
@@ -41,7 +41,7 @@ struct WordTests {
         #expect(TableName.of("Möbel").description == "möbel")
     }
 
-    @Test("a schema's column that looks like one of sync's own travels with one # more")
+    @Test("A schema's column that looks like one of sync's own travels with one more #")
     func escapes() throws {
         let same = try #require(ColumnName("#SAME"))
         #expect(same != .same)
@@ -56,7 +56,7 @@ struct WordTests {
         #expect(ColumnName(bytes: Array("#same".utf8)) == .same)
     }
 
-    @Test("an id is read as it is written")
+    @Test("Reading an id returns the id that was written")
     func identifiers() throws {
         let id = RowID(randomHigh: 0x0123_4567_89AB_CDEF, randomLow: 0xFEDC_BA98, count: 258)
         #expect(id.description == "0123456789abcdeffedcba9800000102")

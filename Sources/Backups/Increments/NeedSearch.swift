@@ -108,12 +108,18 @@ struct NeedSearch {
         fetching: (Int64) -> Void
     ) async throws -> ArchivedBackup? {
         var failure: (any Error)?
+        // An archive without a trusted signature may be planted beside the needed one.
+        var doubtful: ArchivedBackup?
         for candidate in candidates(for: need, of: header) {
             do {
                 let backup = candidate.backup
                 if isInPlace || !candidate.likeness.isKnown {
                     let archived = try await look(into: backup, fetching)
                     guard Self.fits(archived.header, need, of: header) else { continue }
+                    guard folder.backup(backup, knowing: archived).distrust == nil else {
+                        doubtful = doubtful ?? archived
+                        continue
+                    }
                     if isInPlace || backup.file.location != nil { return archived }
                 }
                 let archived: ArchivedBackup
@@ -126,11 +132,14 @@ struct NeedSearch {
                         fetching: fetching
                     )
                 }
-                if Self.fits(archived.header, need, of: header) { return archived }
+                guard Self.fits(archived.header, need, of: header) else { continue }
+                if folder.backup(backup, knowing: archived).distrust == nil { return archived }
+                doubtful = doubtful ?? archived
             } catch let error where Self.leavesOthers(error) {
                 if candidate.likeness != .unknown { failure = failure ?? error }
             }
         }
+        if let doubtful { return doubtful }
         for (entry, _) in entries(for: need, of: header) {
             do {
                 let archived = try await folder.open(entry, fetching)
@@ -210,8 +219,9 @@ struct NeedSearch {
             backup.ownTime.map { abs($0.timeIntervalSince(time)) } ?? Backup.nameTolerance
         }
         return found.sorted {
-            ($0.likeness.rawValue, distance($0.backup))
-                < ($1.likeness.rawValue, distance($1.backup))
+            let (left, right) = ($0.backup, $1.backup)
+            return (left.isKnownAsDistrusted ? 1 : 0, $0.likeness.rawValue, distance(left))
+                < (right.isKnownAsDistrusted ? 1 : 0, $1.likeness.rawValue, distance(right))
         }
     }
 

@@ -110,6 +110,14 @@ struct SignedBackupTests {
         #expect(try self.rows().allSatisfy { $0["own"] as? Bool == true })
         let script = Fixtures.path.appending("signatures/unsign.py").string
         let remote = program.sandbox.path("Remote/\(base)").string
+        // A twin that somebody planted beside the base changes nothing.
+        let twin = "Remote/[2026-Nov-26] 01.00 PM Stores.zip"
+        try program.sandbox.write(program.sandbox.read("Remote/\(base)"), to: twin)
+        #expect(try Tool.run("python3", [script, program.sandbox.path(twin).string]).status == 0)
+        #expect(try self.rows().first?["own"] as? Bool == true)
+        let restored = try run("restore", "latest", "--yes", "--target", "Beside")
+        #expect(restored.status == 0, "\(restored.errors)")
+        try LocalFileSystem().remove(program.sandbox.path(twin))
         #expect(try Tool.run("python3", [script, remote]).status == 0)
         let listed = try self.rows()
         #expect(listed.allSatisfy { $0["own"] as? Bool == false })

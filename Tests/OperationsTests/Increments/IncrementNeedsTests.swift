@@ -168,7 +168,7 @@ struct IncrementNeedsTests {
         try await expectRestored(backups[3], name, from: elsewhere(path, keys))
     }
 
-    @Test("Pruning keeps all backups of about the time of an increment with unknown bases")
+    @Test("A backup of about the time of an increment with unknown bases cannot be deleted")
     func unknownNeeds() async throws {
         // As the scene's next is an hour later: of the whole one's minute.
         life.date = Date(timeIntervalSince1970: 1_900_000_000) + 10

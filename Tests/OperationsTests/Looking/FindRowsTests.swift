@@ -83,7 +83,7 @@ struct FindRowsTests {
         } + ["\(row.end) \(number(row.first))-\(number(row.last))"]
     }
 
-    @Test("Finding follows rows from their first backup to the live store, through renamed stores")
+    @Test("Finding follows rows from their first backup to the live store, through changes")
     func history() async throws {
         try sql("CREATE TABLE item (id INTEGER PRIMARY KEY, name, count)")
         try sql("INSERT INTO item VALUES (1, 'Bread', 1), (2, 'Tea', 1)")

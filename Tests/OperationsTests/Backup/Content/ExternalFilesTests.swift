@@ -141,7 +141,7 @@ struct ExternalFilesTests {
     }
 
     @Test(
-        "A column or store that does not exist is a problem in the settings, and a warning in a backup"
+        "A missing column of external files is a problem of a backup, and a missing store a warning"
     )
     func wrong() async throws {
         try store("app.sqlite", "CREATE TABLE p (f)")

@@ -99,7 +99,7 @@ struct HoleTests {
         #expect(whole.size < 1 << 20)
     }
 
-    @Test("A file with holes and a file that is only a hole differ by their lengths alone")
+    @Test("A restore of files that are only a hole keeps their lengths and allocates no space")
     func nothing() async throws {
         let scene = try Scene()
         for size in [1, 1 << 20, (1 << 20) + 1, 8 << 20] as [Int64] {

@@ -116,7 +116,7 @@ struct NeedSearch {
                 if isInPlace || !candidate.likeness.isKnown {
                     let archived = try await look(into: backup, fetching)
                     guard Self.fits(archived.header, need, of: header) else { continue }
-                    guard folder.backup(backup, knowing: archived).distrust == nil else {
+                    guard folder.keys.distrust(of: archived) == nil else {
                         doubtful = doubtful ?? archived
                         continue
                     }
@@ -133,7 +133,7 @@ struct NeedSearch {
                     )
                 }
                 guard Self.fits(archived.header, need, of: header) else { continue }
-                if folder.backup(backup, knowing: archived).distrust == nil { return archived }
+                if folder.keys.distrust(of: archived) == nil { return archived }
                 doubtful = doubtful ?? archived
             } catch let error where Self.leavesOthers(error) {
                 if candidate.likeness != .unknown { failure = failure ?? error }

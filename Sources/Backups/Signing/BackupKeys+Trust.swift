@@ -22,7 +22,7 @@ extension BackupKeys {
     /// Returns the reason why an opened archive, or one that it is built on, does not count.
     ///
     /// Returns `nil` if all have trusted signatures.
-    fileprivate func distrust(of archived: ArchivedBackup) -> String? {
+    func distrust(of archived: ArchivedBackup) -> String? {
         guard let signers else { return nil }
         do {
             for part in [archived] + archived.needs {

@@ -122,19 +122,10 @@ struct Configuration {
         _ named: (name: String, values: ConfigurationFile.Values)?,
         _ flags: [FlagValue?]
     ) throws -> Profile {
-        let keys = Setting.all.map(\.key)
-        for flag in flags.compactMap(\.self) where !keys.contains(flag.key) {
-            let nearest = nearestName(to: flag.key, among: keys).map { "did you mean '\($0)'?" }
-            throw ConfigurationError.wrongValue(
-                flag.name,
-                WrongValue(
-                    reason: "is no setting",
-                    hint: nearest ?? "run 'grocerydude config show --all' to see them"
-                )
-            )
-        }
+        let settings = Setting.all
+        try refuseUnknown(flags, settings)
         var profile = Profile(name: named?.name, file: file?.path)
-        for setting in Setting.all {
+        for setting in settings {
             guard let value = value(of: setting, named?.values, flags) else { continue }
             do {
                 try setting.read(value, &profile)
@@ -149,6 +140,21 @@ struct Configuration {
         if configured.stores != profile.stores { profile.configuredStores = configured.stores }
         if configured.remote != profile.remote { profile.configuredRemote = configured.remote }
         return profile
+    }
+
+    /// Refuses a flag for a setting that does not exist.
+    private func refuseUnknown(_ flags: [FlagValue?], _ settings: [Setting]) throws {
+        for case let flag? in flags where !settings.contains(where: { $0.key == flag.key }) {
+            let nearest = nearestName(to: flag.key, among: settings.map(\.key))
+            let hint = nearest.map { "did you mean '\($0)'?" }
+            throw ConfigurationError.wrongValue(
+                flag.name,
+                WrongValue(
+                    reason: "is no setting",
+                    hint: hint ?? "run 'grocerydude config show --all' to see them"
+                )
+            )
+        }
     }
 
     /// Returns a profile with the places from the configuration alone, if it names them.

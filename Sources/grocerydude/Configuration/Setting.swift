@@ -97,12 +97,7 @@ struct Setting {
             boolean("strict", \.isStrict),
             boolean("queue", \.queues),
             number("queue_limit.backups", \.queueLimit.backups),
-            Setting(
-                "queue_limit.size",
-                \.queueLimit.bytes,
-                show: { .text(ByteSize(bytes: $0).text) },
-                read: size
-            ),
+            size("queue_limit.size", \.queueLimit.bytes),
             schedule("schedule", environment: "SCHEDULE", \.schedule),
             boolean("prune", \.prunes),
         ]
@@ -158,12 +153,7 @@ struct Setting {
             ),
             boolean("restore.set_aside_leftovers", \.restore.setsAsideLeftovers),
             number("limits.entries", \.limits.entries),
-            Setting(
-                "limits.size",
-                \.limits.bytes,
-                show: { .text(ByteSize(bytes: $0).text) },
-                read: size
-            ),
+            size("limits.size", \.limits.bytes),
             number("limits.ratio", \.limits.ratio),
             number("limits.depth", \.limits.depth),
             Setting(
@@ -305,8 +295,10 @@ extension Setting {
         Setting(key, path, show: { ShownValue.number(Int($0)) }) { Number(try $0.count(from: 1)) }
     }
 
-    private static func size(_ value: WrittenValue) throws -> Int64 {
-        try value.text("a size such as 500M or 20G", ByteSize.init).bytes
+    private static func size(_ key: String, _ path: WritableKeyPath<Profile, Int64>) -> Setting {
+        Setting(key, path, show: { .text(ByteSize(bytes: $0).text) }) {
+            try $0.text("a size such as 500M or 20G", ByteSize.init).bytes
+        }
     }
 
     private static func boolean(_ key: String, _ path: WritableKeyPath<Profile, Bool>) -> Setting {

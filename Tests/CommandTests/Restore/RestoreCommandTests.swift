@@ -67,7 +67,7 @@ struct RestoreCommandTests {
         #expect(backup.errors.contains("in '\(remote)' (1 backup)"))
         let restore = try run("restore", "latest", "--yes")
         #expect(restore.errors.contains("from '\(remote)' (2 backups)"))
-        #expect(restore.errors.contains("start the application again"))
+        #expect(restore.errors.contains("restart the application"))
         #expect(!restore.errors.contains("renamed"))
         let verbose = try run("restore", "latest", "--yes", "--verbose")
         #expect(verbose.errors.contains("exchanged '") || verbose.errors.contains("renamed '"))

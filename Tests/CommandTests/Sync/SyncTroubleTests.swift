@@ -299,7 +299,7 @@ struct SyncTroubleTests {
         #expect(try desk.run("sync", "seed", "--map", other.string).status == 64)
         let seeded = try desk.run("sync", "seed", "--map", other.string, "--yes")
         #expect(seeded.status == 0, "\(seeded.errors)")
-        #expect(seeded.errors.contains("the map tells of 'nothing', which"))
+        #expect(seeded.errors.contains("the map names 'nothing', which"))
         let asked = try phone.run("sync")
         #expect(asked.status == 26, "\(asked.errors)")
         #expect(asked.errors.contains("knows rows otherwise of 'unit'"))

@@ -4,21 +4,15 @@ internal import Files
 /// A formatter of values as SQL that yields the same class and bytes in every version of SQLite.
 final class SQLText {
     private let scratch: ScratchDatabase
-    private let reading: Reading
-
     /// The statement with which SQLite parses a number; for some numbers the result is off by one bit.
-    private final class Reading {
-        let statement: Statement
-
-        init(_ statement: consuming Statement) { self.statement = statement }
-    }
+    private let reading: Statement
 
     /// Opens a database in memory for trying out numbers.
     ///
     /// - Throws: `StoreError` if SQLite has no memory for it.
     init() throws {
         scratch = try ScratchDatabase(name: "literals")
-        reading = Reading(try scratch.prepare("SELECT CAST(?1 AS REAL)"))
+        reading = try scratch.prepare("SELECT CAST(?1 AS REAL)")
     }
 
     /// Returns a value as an expression.
@@ -57,9 +51,9 @@ final class SQLText {
         let number = Double(bitPattern: bits)
         guard number.isFinite, number != 0 else { return StoredValue.real(bits: bits).sqlLiteral }
         let text = String(number)
-        try reading.statement.bind(text, at: 1)
-        defer { reading.statement.reset() }
-        guard try reading.statement.step(), reading.statement.realBits(0) == bits else {
+        try reading.bind(text, at: 1)
+        defer { reading.reset() }
+        guard try reading.step(), reading.realBits(0) == bits else {
             return Self.exact(number)
         }
         return text

@@ -172,9 +172,7 @@ extension ReadableStore {
             WHERE \(matches.joined(separator: " AND ")) ORDER BY \(table.rowIDName ?? "1")
             """
         )
-        for (index, value) in key.values.enumerated() {
-            try statement.bind(value, at: CInt(index + 1))
-        }
+        try statement.bind(key.values)
         while try statement.step() {
             let values = names.indices.map { statement.value(CInt($0)) }
             guard RowKey(primaryKey: values) == key else { continue }

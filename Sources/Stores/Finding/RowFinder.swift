@@ -8,18 +8,10 @@ package final class RowFinder {
     private let name: String
     /// The object that keeps the transaction open.
     private let owner: AnyObject?
-    private var statements: [String: Prepared] = [:]
+    private var statements: [String: Statement] = [:]
 
     /// The greatest number of numbers in one statement.
     private static let numbersLimit = 5_000
-
-    private final class Prepared {
-        let statement: Statement
-
-        init(_ statement: consuming Statement) {
-            self.statement = statement
-        }
-    }
 
     package init(_ snapshot: StoreSnapshot) throws {
         handle = try snapshot.connection.handle()
@@ -50,17 +42,15 @@ package final class RowFinder {
         and condition: String? = nil
     ) throws -> [RowKey] {
         let matches = terms.map { "\($0) = ?" } + (condition.map { ["(\($0))"] } ?? [])
-        let prepared = try prepared(
+        let statement = try prepared(
             """
             SELECT \(table.localKeyList) FROM main.\(table.name.sqlIdentifier)
             WHERE \(matches.joined(separator: " AND "))
             """
         )
-        for (index, value) in values.enumerated() {
-            try prepared.statement.bind(value, at: CInt(index + 1))
-        }
-        defer { prepared.statement.reset() }
-        return try keys(prepared.statement, table)
+        try statement.bind(values)
+        defer { statement.reset() }
+        return try keys(statement, table)
     }
 
     /// Returns the local keys of the rows in which a column has one of some numbers.
@@ -123,28 +113,26 @@ package final class RowFinder {
         let names = columns.map { table.columns[$0].name.sqlIdentifier }
         let list = names.isEmpty ? "1" : names.joined(separator: ", ")
         let match = table.localKeyNames.map { "\($0) = ?" }.joined(separator: " AND ")
-        let prepared = try prepared(
+        let statement = try prepared(
             "SELECT \(list) FROM main.\(table.name.sqlIdentifier) WHERE \(match)"
         )
-        for (index, value) in key.values.enumerated() {
-            try prepared.statement.bind(value, at: CInt(index + 1))
-        }
-        defer { prepared.statement.reset() }
-        guard try prepared.statement.step() else { return nil }
-        return columns.indices.map { prepared.statement.value(CInt($0)) }
+        try statement.bind(key.values)
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return columns.indices.map { statement.value(CInt($0)) }
     }
 
-    private func keys(_ statement: borrowing Statement, _ table: TableSchema) throws -> [RowKey] {
+    private func keys(_ statement: Statement, _ table: TableSchema) throws -> [RowKey] {
         var found: [RowKey] = []
         while try statement.step() { found.append(table.localKey(in: statement)) }
         return found
     }
 
-    private func prepared(_ sql: String) throws -> Prepared {
-        if let prepared = statements[sql] { return prepared }
-        let prepared = Prepared(try Statement(handle, name: name, sql))
-        statements[sql] = prepared
-        return prepared
+    private func prepared(_ sql: String) throws -> Statement {
+        if let statement = statements[sql] { return statement }
+        let statement = try Statement(handle, name: name, sql)
+        statements[sql] = statement
+        return statement
     }
 }
 
@@ -158,7 +146,7 @@ extension TableSchema {
 
     fileprivate var localKeyList: String { localKeyNames.joined(separator: ", ") }
 
-    fileprivate func localKey(in statement: borrowing Statement) -> RowKey {
+    fileprivate func localKey(in statement: Statement) -> RowKey {
         if rowIDAlias != nil || primaryKey.isEmpty { return .rowID(statement.integer(0)) }
         return RowKey(primaryKey: primaryKey.indices.map { statement.value(CInt($0)) })
     }

@@ -4,8 +4,8 @@ internal import Files
 ///
 /// SQLite converts them, in a table in memory whose columns have the same affinities.
 struct ColumnConversion {
-    private let write: ReturnTarget.Prepared
-    private let read: ReturnTarget.Prepared
+    private let write: Statement
+    private let read: Statement
     private let scratch: ScratchDatabase
     private let count: Int
 
@@ -28,8 +28,8 @@ struct ColumnConversion {
         )
         let values = affinities.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         let names = affinities.indices.map { "c\($0)" }.joined(separator: ", ")
-        write = .init(try scratch.prepare("INSERT OR REPLACE INTO t VALUES (1, \(values))"))
-        read = .init(try scratch.prepare("SELECT \(names) FROM t"))
+        write = try scratch.prepare("INSERT OR REPLACE INTO t VALUES (1, \(values))")
+        read = try scratch.prepare("SELECT \(names) FROM t")
     }
 
     /// Returns a row's values as they are after writing.
@@ -37,9 +37,9 @@ struct ColumnConversion {
     /// - Throws: `StoreError`.
     func converted(_ values: [StoredValue]) throws -> [StoredValue] {
         try write.run(values)
-        defer { read.statement.reset() }
-        guard try read.statement.step() else { return values }
-        return (0..<count).map { read.statement.value(CInt($0)) }
+        defer { read.reset() }
+        guard try read.step() else { return values }
+        return (0..<count).map { read.value(CInt($0)) }
     }
 }
 

@@ -2,26 +2,6 @@ internal import CSQLite
 
 /// The table of a live store that receives the rows.
 final class ReturnTarget {
-    /// A statement that runs for each row.
-    final class Prepared {
-        let statement: Statement
-
-        init(_ statement: consuming Statement) { self.statement = statement }
-
-        /// Runs the statement to its end.
-        func run(_ values: [StoredValue]) throws {
-            try bind(values)
-            defer { statement.reset() }
-            while try statement.step() {}
-        }
-
-        func bind(_ values: [StoredValue]) throws {
-            for (index, value) in values.enumerated() {
-                try statement.bind(value, at: CInt(index + 1))
-            }
-        }
-    }
-
     /// The outcome for the rows so far.
     var outcome = RowReturn.Outcome()
 
@@ -31,9 +11,9 @@ final class ReturnTarget {
     /// The indices in `rows.columns` of the columns that identify rows.
     private let keyPlaces: [Int]
     private let rivals: RivalRows
-    private let lookup: Prepared
-    private let insert: Prepared
-    private let update: Prepared
+    private let lookup: Statement
+    private let insert: Statement
+    private let update: Statement
 
     /// Prepares the queries and writes for each row.
     ///
@@ -60,8 +40,8 @@ final class ReturnTarget {
         let condition = keys.enumerated().map { "\(names[$1]) IS ?\($0 + 1)" }
             .joined(separator: " AND ")
         let subject = "main.\(table.name.sqlIdentifier)"
-        func prepare(_ sql: String) throws -> Prepared {
-            Prepared(try Statement(database, name: name, sql))
+        func prepare(_ sql: String) throws -> Statement {
+            try Statement(database, name: name, sql)
         }
         lookup = try prepare(
             "SELECT \(names.joined(separator: ", ")) FROM \(subject) WHERE \(condition) LIMIT 1"
@@ -125,9 +105,9 @@ final class ReturnTarget {
     /// Returns the values of the row with this key; `nil` if there is none.
     private func present(_ values: [StoredValue]) throws -> [StoredValue]? {
         try lookup.bind(keyValues(values))
-        defer { lookup.statement.reset() }
-        guard try lookup.statement.step() else { return nil }
-        return rows.columns.indices.map { lookup.statement.value(CInt($0)) }
+        defer { lookup.reset() }
+        guard try lookup.step() else { return nil }
+        return rows.columns.indices.map { lookup.value(CInt($0)) }
     }
 
     /// Writes a row; if others have its unique values, deletes those first.
@@ -135,7 +115,7 @@ final class ReturnTarget {
     /// - Returns: whether the row was written.
     @discardableResult
     private func write(
-        _ statement: Prepared,
+        _ statement: Statement,
         _ bound: [StoredValue],
         _ rowID: Int64,
         _ values: [StoredValue],

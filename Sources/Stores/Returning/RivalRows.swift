@@ -10,7 +10,7 @@ final class RivalRows {
     private struct Search {
         /// The indices in the columns of the returning rows.
         var places: [Int]
-        var statement: ReturnTarget.Prepared
+        var statement: Statement
     }
 
     private let database: OpaquePointer
@@ -20,9 +20,9 @@ final class RivalRows {
     /// Whether the returning rows are identified by the same key.
     private let isSharedKey: Bool
     private let searches: [Search]
-    private let deletion: ReturnTarget.Prepared
+    private let deletion: Statement
     /// The search for a row's local key by its primary key; `nil` if there is none, or if both are the same.
-    private let ownSearch: ReturnTarget.Prepared?
+    private let ownSearch: Statement?
     private let shadows: Set<ExactString>
     private let hasVirtualTables: Bool
 
@@ -44,8 +44,8 @@ final class RivalRows {
         self.rows = rows
         let table = rows.into
         let subject = "main.\(table.name.sqlIdentifier)"
-        func prepare(_ sql: String) throws -> ReturnTarget.Prepared {
-            ReturnTarget.Prepared(try Statement(database, name: name, sql))
+        func prepare(_ sql: String) throws -> Statement {
+            try Statement(database, name: name, sql)
         }
         if let rowID = table.rowIDName {
             keyNames = [rowID]
@@ -138,18 +138,18 @@ final class RivalRows {
         guard !isSharedKey else { return own }
         guard let ownSearch, own.count == rows.into.primaryKey.count else { return nil }
         try ownSearch.bind(own)
-        defer { ownSearch.statement.reset() }
-        guard try ownSearch.statement.step() else { return nil }
-        return keyNames.indices.map { ownSearch.statement.value(CInt($0)) }
+        defer { ownSearch.reset() }
+        guard try ownSearch.step() else { return nil }
+        return keyNames.indices.map { ownSearch.value(CInt($0)) }
     }
 
     private func keys(_ search: Search, _ values: [StoredValue]) throws -> [[StoredValue]] {
         try search.statement.bind(search.places.map { values[$0] })
         let statement = search.statement
-        defer { statement.statement.reset() }
+        defer { statement.reset() }
         var found: [[StoredValue]] = []
-        while try statement.statement.step() {
-            found.append(keyNames.indices.map { statement.statement.value(CInt($0)) })
+        while try statement.step() {
+            found.append(keyNames.indices.map { statement.value(CInt($0)) })
         }
         return found
     }

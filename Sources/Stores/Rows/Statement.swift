@@ -1,7 +1,7 @@
 internal import CSQLite
 
 /// A prepared statement that is finalized with its owner (https://www.sqlite.org/c3ref/stmt.html).
-package struct Statement: ~Copyable {
+package final class Statement {
     package let pointer: OpaquePointer
     package let database: OpaquePointer
     /// The store's name in messages.
@@ -36,6 +36,20 @@ package struct Statement: ~Copyable {
     func error(_ code: CInt) -> StoreError { StoreError(name, code: code, of: database) }
 
     package func reset() { sqlite3_reset(pointer) }
+
+    /// Runs the statement to its end, with values for its parameters in order.
+    func run(_ values: [StoredValue] = []) throws {
+        try bind(values)
+        defer { reset() }
+        while try step() {}
+    }
+
+    /// Binds values to parameters in order, from a place on.
+    package func bind(_ values: [StoredValue], from place: Int = 1) throws {
+        for (index, value) in values.enumerated() {
+            try bind(value, at: CInt(place + index))
+        }
+    }
 
     package func bind(_ value: Int64, at place: CInt) throws {
         let code = sqlite3_bind_int64(pointer, place, value)

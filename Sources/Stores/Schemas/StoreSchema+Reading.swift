@@ -27,7 +27,7 @@ private struct SchemaReader {
         var sql: String
     }
 
-    func pragma<Value>(_ pragma: String, _ read: (borrowing Statement) -> Value) throws -> Value? {
+    func pragma<Value>(_ pragma: String, _ read: (Statement) -> Value) throws -> Value? {
         let statement = try Statement(database, name: name, "PRAGMA main.\(pragma)")
         return try statement.step() ? read(statement) : nil
     }
@@ -36,7 +36,7 @@ private struct SchemaReader {
     private func rows<Value>(
         _ sql: String,
         _ argument: String? = nil,
-        _ read: (borrowing Statement) throws -> Value
+        _ read: (Statement) throws -> Value
     ) throws -> [Value] {
         let statement = try Statement(database, name: name, sql)
         if let argument { try statement.bind(argument, at: 1) }

@@ -89,10 +89,6 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
 if command -v python3 >/dev/null; then
     for module in Sources/*; do
         case $module in
-            Sources/Age) limit=10 ;;
-            Sources/Archives) limit=18 ;;
-            Sources/Files) limit=9 ;;
-            Sources/Remotes) limit=11 ;;
             Sources/grocerydude) limit=126 ;;
             *) limit=8 ;;
         esac

@@ -17,10 +17,10 @@ extension OperationContext {
     /// - Throws: `OperationError.noSpace` before anything is written; `ArchiveError`, `FileError`, `CancellationError`.
     @discardableResult
     func extract(
-        _ items: [ArchiveExtractor.Item],
+        _ items: [ArchiveItem],
         into scratch: FilePath,
         at place: FilePath,
-        syncing: ArchiveExtractor.Syncing,
+        syncing: ArchiveItem.Syncing,
         by rules: AttributeRules = AttributeRules(),
         adjusting adjust: (inout EntryAttributes) -> Void = { _ in }
     ) throws -> Int64 {

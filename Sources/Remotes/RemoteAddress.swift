@@ -1,4 +1,4 @@
-public import Files
+internal import Files
 public import SystemPackage
 
 /// The address of a remote folder, in the form of `--remote`.
@@ -59,21 +59,5 @@ public enum RemoteAddress: Sendable, Equatable {
     public func absolute(_ absolute: (FilePath) -> FilePath) -> RemoteAddress {
         guard case .directory(let path) = self else { return self }
         return .directory(absolute(FilePath(path)).string)
-    }
-
-    /// Returns the folder at this address.
-    ///
-    /// - Parameters:
-    ///   - rclone: the settings for a folder that rclone reaches.
-    ///   - fileSystem: changes the disk for a directory.
-    /// - Returns: the folder, which need not exist.
-    public func folder(
-        through rclone: @autoclosure () throws -> Rclone,
-        fileSystem: any FileSystem
-    ) rethrows -> any RemoteFolder {
-        switch self {
-        case .directory(let path): LocalFolder(FilePath(path), fileSystem: fileSystem)
-        case .rclone(let place): try RcloneFolder(place, through: rclone())
-        }
     }
 }

@@ -183,7 +183,7 @@ struct ArchiveExtractorTests {
         entry.centralExtra = wideExtra(UInt64(Int64.max))
         try sandbox.write(CraftedZip([entry]).bytes(), to: "a.zip")
         let reader = try ArchiveReader.open(path)
-        let item = try ArchiveExtractor.Item(
+        let item = try ArchiveItem(
             entry: reader.entry(at: 0),
             attributes: reader.entry(at: 0).attributes,
             segments: [

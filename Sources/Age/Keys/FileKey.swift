@@ -58,13 +58,9 @@ struct FileKey: Sendable {
         Array(HMAC<SHA256>.authenticationCode(for: text, using: headerKey))
     }
 
-    /// Returns whether a code is that of a header, in constant time.
-    func authenticates(_ header: Header) -> Bool {
-        HMAC<SHA256>.isValidAuthenticationCode(
-            header.code,
-            authenticating: header.authenticated,
-            using: headerKey
-        )
+    /// Returns whether a code authenticates a header, in constant time.
+    func isCode(_ code: [UInt8], of text: [UInt8]) -> Bool {
+        HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: text, using: headerKey)
     }
 
     private var headerKey: SymmetricKey { derived(salt: [], info: "header") }

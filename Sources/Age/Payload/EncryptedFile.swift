@@ -71,7 +71,9 @@ public struct EncryptedFile: Sendable {
             throw AgeError.badHeader(path, reason: fault.reason)
         }
         guard let key else { throw refusal(identities) }
-        guard key.authenticates(header) else { throw AgeError.forgedHeader(path) }
+        guard key.isCode(header.code, of: header.authenticated) else {
+            throw AgeError.forgedHeader(path)
+        }
         return key
     }
 

@@ -17,7 +17,7 @@ extension ArchiveExtractor {
     /// - Returns: the lost data; `nil` if nothing was lost.
     /// - Throws: `FileError` if the directory cannot be written; what `progressed` throws.
     public func salvage(
-        _ item: Item,
+        _ item: ArchiveItem,
         damagedName: (FileName) -> FileName
     ) throws -> Loss? {
         guard item.attributes.kind == .file, item.size > 0, item.segments != nil,
@@ -26,7 +26,7 @@ extension ArchiveExtractor {
         let buffers = SegmentBuffers()
         var (lost, count) = ([Int](), 0)
         let trouble = try trouble {
-            try item.forEachPartTolerantly { part in
+            try item.forEachSegmentTolerantly { part in
                 if (try? buffers.verifiedContent(of: part)) == nil { lost.append(count) }
                 count += 1
             }
@@ -36,7 +36,7 @@ extension ArchiveExtractor {
         let path = item.attributes.path
         let name = lost.isEmpty ? path.name : damagedName(path.name)
         guard let file = try target?.parent(of: path).createFile(name) else { return nil }
-        try item.forEachPartTolerantly { part in
+        try item.forEachSegmentTolerantly { part in
             if let bytes = try? buffers.verifiedContent(of: part) {
                 try file.write(bytes, at: part.destination)
             }
@@ -48,7 +48,7 @@ extension ArchiveExtractor {
     }
 
     /// Restores an entry only if all of it verifies.
-    private func salvageWhole(_ item: Item) throws -> Loss? {
+    private func salvageWhole(_ item: ArchiveItem) throws -> Loss? {
         let reason = try trouble {
             guard item.attributes.kind == .file, item.entry.size > 0 else { return }
             try item.entry.archive.read(item.entry) { _ in true }
@@ -74,20 +74,20 @@ extension ArchiveExtractor {
     }
 }
 
-extension ArchiveExtractor.Item {
-    /// Calls `body` for each segment as `forEachPart` does.
+extension ArchiveItem {
+    /// Calls `body` for each segment as `forEachSegment` does.
     ///
     /// Each patch is used as far as it verifies.
-    fileprivate func forEachPartTolerantly(_ body: (ExtractJob.Part) throws -> Void) throws {
+    fileprivate func forEachSegmentTolerantly(_ body: (FileSegment) throws -> Void) throws {
         let buffers = SegmentBuffers()
         let overlays = Overlay.Pool()
         var cursors = (patched?.patches ?? []).map { patch in
-            try? PatchCursor(patch, overlays, upTo: patch.verifiedSize(buffers))
+            try? PatchCursor(patch, overlays, upTo: buffers.verifiedSize(of: patch))
         }
         var plain = self
         plain.patched?.patches = []
         var index = 0
-        try plain.forEachPart(to: nil) { part in
+        try plain.forEachSegment(to: nil) { part in
             var part = part
             for number in cursors.indices {
                 do {

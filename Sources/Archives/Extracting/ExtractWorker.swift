@@ -1,11 +1,28 @@
 internal import Files
 
+/// The work of one thread: a segment of a large file, many small files, or one indivisible stream.
+///
+/// No lock is needed inside: the pipeline's lock hands it from the thread that fills it to the one that works on it,
+/// and back.
+final class ExtractJob: @unchecked Sendable {
+    enum Work {
+        case part(FileSegment)
+        /// Whole files, each with its directory.
+        case files([(ArchiveItem, Directory?)])
+        case stream(ArchiveItem, File?)
+    }
+
+    var work: Work = .files([])
+    /// The number of bytes before compression, for the progress.
+    var size: Int64 = 0
+}
+
 /// One thread's buffers and decompressor.
 final class ExtractWorker {
-    private let syncing: ArchiveExtractor.Syncing
+    private let syncing: ArchiveItem.Syncing
     private let buffers = SegmentBuffers()
 
-    init(syncing: ArchiveExtractor.Syncing) {
+    init(syncing: ArchiveItem.Syncing) {
         self.syncing = syncing
     }
 
@@ -33,7 +50,7 @@ final class ExtractWorker {
         }
     }
 
-    private func restore(_ part: ExtractJob.Part) throws {
+    private func restore(_ part: FileSegment) throws {
         let bytes = try buffers.verifiedContent(of: part)
         try part.target?.writeLeavingHoles(bytes, at: part.destination)
         if syncing != .never {
@@ -41,7 +58,7 @@ final class ExtractWorker {
         }
     }
 
-    private func restore(_ item: ArchiveExtractor.Item, in directory: Directory?) throws {
+    private func restore(_ item: ArchiveItem, in directory: Directory?) throws {
         let entry = item.entry
         let reader = entry.archive
         let bytes = try UnsafeRawBufferPointer(

@@ -40,12 +40,12 @@ final class ExtractionTarget {
         }
     }
 
-    func makeDirectory(_ item: ArchiveExtractor.Item) throws {
+    func makeDirectory(_ item: ArchiveItem) throws {
         _ = try enter(item.attributes.path.name, of: parent(of: item.attributes.path))
         directories.append(item.attributes)
     }
 
-    func makeLink(_ item: ArchiveExtractor.Item, to target: [UInt8]) throws {
+    func makeLink(_ item: ArchiveItem, to target: [UInt8]) throws {
         let name = item.attributes.path.name
         let directory = try parent(of: item.attributes.path)
         try directory.createLink(name, target: target)

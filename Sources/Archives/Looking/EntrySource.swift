@@ -12,7 +12,7 @@ public final class EntrySource: ByteSource {
     public let path: FilePath
     public let size: Int64
 
-    private let item: ArchiveExtractor.Item
+    private let item: ArchiveItem
     private let digests: [Digest]
     /// The offset of each segment in the archive, and the end of the last one.
     private let places: [Int64]
@@ -33,7 +33,7 @@ public final class EntrySource: ByteSource {
     /// Returns whether a file can be read in this way, which needs the segment table of a manifest.
     ///
     /// In another program's archive the data is one stream, whose parts cannot be inflated alone.
-    public static func canRead(_ item: ArchiveExtractor.Item) -> Bool {
+    public static func canRead(_ item: ArchiveItem) -> Bool {
         item.segments != nil && item.entry.isPlain && item.attributes.kind == .file
     }
 
@@ -45,7 +45,7 @@ public final class EntrySource: ByteSource {
     ///   - readsAhead: whether to read the next segments ahead; not for a source that has to be fetched.
     /// - Throws: `ArchiveError` if the table of its segments contradicts the archive; `FileError`.
     public init(
-        _ item: ArchiveExtractor.Item,
+        _ item: ArchiveItem,
         cache: SegmentCache,
         readsAhead: Bool = false
     ) throws {
@@ -53,7 +53,7 @@ public final class EntrySource: ByteSource {
         guard let segments = item.segments, Self.canRead(item) else {
             throw entry.archive.contradiction(entry)
         }
-        try ArchiveExtractor.checkTable(segments, of: entry)
+        try entry.check(segments)
         digests = item.patched?.digests ?? segments.map(\.digest)
         guard digests.count == Segment.count(forSize: item.size) else {
             throw entry.archive.contradiction(entry)
@@ -143,11 +143,11 @@ public final class EntrySource: ByteSource {
         }
     }
 
-    private func part(_ index: Int) throws -> ExtractJob.Part {
+    private func part(_ index: Int) throws -> FileSegment {
         let segments = item.segments ?? []
-        var base: ExtractJob.Part.Base?
+        var base: FileSegment.Base?
         if index < segments.count {
-            base = ExtractJob.Part.Base(
+            base = FileSegment.Base(
                 source: places[index],
                 compressedLength: segments[index].length,
                 length: Segment.length(at: index, ofSize: item.entry.size),
@@ -157,7 +157,7 @@ public final class EntrySource: ByteSource {
         let length = Segment.length(at: index, ofSize: size)
         // A segment with the entry's digest is unchanged, even if a patch lies over it.
         let isAsItWas = base?.length == length && segments[index].digest == digests[index]
-        var part = ExtractJob.Part(
+        var part = FileSegment(
             item: item,
             base: base,
             destination: 0,

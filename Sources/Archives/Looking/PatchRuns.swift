@@ -28,7 +28,7 @@ final class PatchRuns: Sendable {
     init(_ patch: Patch, cache: SegmentCache) throws {
         try patch.checkSize()
         self.patch = patch
-        source = try EntrySource(patch.item, cache: cache)
+        source = try EntrySource(ArchiveItem(patch), cache: cache)
         overlays = cache.overlays
     }
 

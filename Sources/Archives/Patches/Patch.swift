@@ -40,29 +40,6 @@ public struct Patch: Sendable {
         return Run(offset: Int64(offset), length: length)
     }
 
-    /// Reads the patch as far as its bytes match the manifest.
-    ///
-    /// - Returns: the number of matching bytes: all, or the whole segments before the first wrong one.
-    /// - Throws: `ArchiveError` if its table contradicts the archive; `FileError`.
-    func verifiedSize(_ buffers: SegmentBuffers) throws -> Int64 {
-        try ArchiveExtractor.checkTable(segments, of: entry)
-        var size: Int64 = 0
-        do {
-            try item.forEachPart(to: nil) { part in
-                _ = try buffers.verifiedContent(of: part)
-                size += Int64(part.length)
-            }
-        } catch is ArchiveError {
-            return size
-        }
-        return size
-    }
-
-    /// The patch as an ordinary entry, whose bytes are the runs.
-    var item: ArchiveExtractor.Item {
-        .init(entry: entry, attributes: entry.attributes, segments: segments)
-    }
-
     /// Throws if it is larger than a patch of its file can be.
     func checkSize() throws {
         guard entry.size / 2 <= fileSize + Int64(Segment.size) / 2 else {

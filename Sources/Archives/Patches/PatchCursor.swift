@@ -3,7 +3,7 @@ internal import Files
 /// A reader of the runs of a patch from beginning to end, one segment of the file at a time.
 ///
 /// The SHA-256 of the patch is not checked, since the digest of each final segment proves as much. If that digest is
-/// wrong, `Patch.verifiedSize` finds the damaged part.
+/// wrong, `SegmentBuffers.verifiedSize` finds the damaged part.
 final class PatchCursor {
     /// The size of a part in bytes.
     ///
@@ -31,7 +31,7 @@ final class PatchCursor {
     ///   - size: the number of usable bytes; `nil` for all.
     /// - Throws: `ArchiveError` if the table contradicts the archive, or if the patch is impossibly large.
     init(_ patch: Patch, _ overlays: Overlay.Pool, upTo size: Int64? = nil) throws {
-        try ArchiveExtractor.checkTable(patch.segments, of: patch.entry)
+        try patch.entry.check(patch.segments)
         try patch.checkSize()
         self.patch = patch
         self.overlays = overlays

@@ -11,11 +11,11 @@ extension ArchiveWriter {
     /// - Throws: `ArchiveError`, `FileError`; what `progressed` throws. A later call, or `drain()`, may throw too if
     ///   data does not match its manifest.
     public func add(
-        copying item: ArchiveExtractor.Item,
+        copying item: ArchiveItem,
         progressed: (Int64) throws -> Void
     ) throws {
         if let segments = item.segments {
-            try ArchiveExtractor.checkTable(segments, of: item.entry)
+            try item.entry.check(segments)
         }
         guard item.attributes.kind == .file else { return try addSmall(copying: item) }
         guard item.size > Int64(Segment.size) else {
@@ -23,7 +23,7 @@ extension ArchiveWriter {
             return try progressed(item.size)
         }
         beginLarge()
-        try item.forEachPart(to: nil) { part in
+        try item.forEachSegment(to: nil) { part in
             let job = try jobToFill()
             var piece = WriteJob.Piece(
                 begins: part.destination == 0 ? item.attributes : nil,
@@ -38,9 +38,9 @@ extension ArchiveWriter {
         }
     }
 
-    private func addSmall(copying item: ArchiveExtractor.Item) throws {
+    private func addSmall(copying item: ArchiveItem) throws {
         guard item.size > 0 else { return try add(item.attributes) }
-        try item.forEachPart(to: nil) { part in
+        try item.forEachSegment(to: nil) { part in
             var piece = WriteJob.Piece(
                 begins: item.attributes,
                 entrySize: item.size,

@@ -166,7 +166,7 @@ public final class ArchiveWriter {
         record.checksum = deferred.checksum.value
         record.compressedSize = UInt64(data.count)
         try sink.append(record.local())
-        try data.forEachPart(sink.append)
+        try data.forEachSegment(sink.append)
         try appendCentral(record)
     }
 
@@ -176,7 +176,7 @@ public final class ArchiveWriter {
     public func finish() throws -> Int64 {
         try drain()
         let start = sink.position
-        try central.forEachPart(sink.append)
+        try central.forEachSegment(sink.append)
         let end = EndRecord(
             entries: entryCount,
             directoryOffset: UInt64(start),
@@ -349,18 +349,4 @@ public struct WrittenEntry: Sendable {
     public var segments: [SegmentRecord]
     /// The size in bytes in the archive.
     public var compressedSize: Int64
-}
-
-/// The compression level of an archive's data.
-///
-/// All levels give standard deflate or stored data.
-public enum Compression: String, CaseIterable, Sendable {
-    /// ISA-L level 1.
-    case fast
-    /// ISA-L level 2.
-    case `default`
-    /// zlib level 9: many times slower, for one or two percent less.
-    case best
-    /// No compression: the data is stored.
-    case none
 }

@@ -1,6 +1,20 @@
 internal import CIsal
 internal import CZlib
 
+/// The compression level of an archive's data.
+///
+/// All levels give standard deflate or stored data.
+public enum Compression: String, CaseIterable, Sendable {
+    /// ISA-L level 1.
+    case fast
+    /// ISA-L level 2.
+    case `default`
+    /// zlib level 9: many times slower, for one or two percent less.
+    case best
+    /// No compression: the data is stored.
+    case none
+}
+
 /// A compressor for one segment at a time.
 ///
 /// Each segment inflates alone, and all together are one deflate stream (RFC 1951). Every segment except the last ends

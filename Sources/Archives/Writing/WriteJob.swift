@@ -31,7 +31,7 @@ final class WriteJob: @unchecked Sendable {
     /// A source from which the working thread reads the bytes.
     enum Source {
         /// A segment of another archive.
-        case part(ExtractJob.Part)
+        case part(FileSegment)
         /// A whole file, if its bytes are accepted.
         case file(WalkedFile, accepts: @Sendable (UnsafeRawBufferPointer) -> Bool)
     }

@@ -54,7 +54,7 @@ final class WriteWorker {
     ///
     /// Its compressed bytes are copied if the segment has not changed.
     private func copy(
-        _ source: ExtractJob.Part,
+        _ source: FileSegment,
         as piece: inout WriteJob.Piece,
         through space: UnsafeMutableRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
@@ -100,7 +100,7 @@ final class WriteWorker {
     }
 }
 
-extension ExtractJob.Part {
+extension FileSegment {
     /// The number of bytes to copy from the archive, if they are the final segment.
     fileprivate var copiedLength: Int? {
         guard let base, overlay == nil, base.length == length, base.isLast == isLast else {

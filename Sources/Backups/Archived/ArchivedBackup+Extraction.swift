@@ -60,7 +60,7 @@ extension ArchivedBackup {
     ) throws -> (remarks: [String], flush: BackgroundWork<Void>) {
         let count = paths?.count ?? files
         let syncsEach = count <= Self.filesToSyncOneByOne || !Directory.canSyncFileSystem
-        let syncing: ArchiveExtractor.Syncing = syncsEach ? .each : .byCaller
+        let syncing: ArchiveItem.Syncing = syncsEach ? .each : .byCaller
         let remarks = try run(
             paths,
             into: directory,
@@ -79,7 +79,7 @@ extension ArchivedBackup {
 
     /// Calls `body` for every entry of an increment's own archive.
     private func forEachOwn(
-        _ body: (ArchiveExtractor.Item) throws -> Void
+        _ body: (ArchiveItem) throws -> Void
     ) throws -> ManifestTrailer? {
         try forEachRecord { record, entry in
             guard let entry else { return }
@@ -92,7 +92,7 @@ extension ArchivedBackup {
     private func run(
         _ paths: Set<RelativePath>?,
         into directory: Directory?,
-        syncing: ArchiveExtractor.Syncing,
+        syncing: ArchiveItem.Syncing,
         reading subset: DataSubset,
         _ rules: AttributeRules,
         _ threads: Int,
@@ -133,7 +133,7 @@ private struct Remarks {
     private var strays: (count: Int, first: RelativePath?) = (0, nil)
 
     /// Returns whether an entry is not restored.
-    mutating func leavesOut(_ item: ArchiveExtractor.Item) -> Bool {
+    mutating func leavesOut(_ item: ArchiveItem) -> Bool {
         if Self.isReserved(item.attributes.path) {
             reserved += 1
             return true

@@ -30,7 +30,7 @@ extension ArchivedBackup {
         func lose(_ path: RelativePath, _ reason: String) {
             problems.append(Problem(kind: .lost, path: path.description, reason: reason))
         }
-        func take(_ item: ArchiveExtractor.Item) throws {
+        func take(_ item: ArchiveItem) throws {
             var item = item
             try rules.apply(to: &item.attributes)
             let path = item.attributes.path

@@ -34,7 +34,7 @@ extension ArchivedBackup {
     /// archive. SQLite would play it back into the restored store.
     ///
     /// - Throws: `ArchiveError`, `FileError`.
-    package func isStray(_ item: ArchiveExtractor.Item) throws -> Bool {
+    package func isStray(_ item: ArchiveItem) throws -> Bool {
         guard let header, item.attributes.kind == .file, EntrySource.canRead(item),
             let store = Store.database(ofFileBeside: item.attributes.path)?.description,
             header.stores.contains(where: { $0.path.exact == store.exact })

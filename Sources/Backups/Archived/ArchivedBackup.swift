@@ -144,8 +144,7 @@ package final class ArchivedBackup {
     /// - Throws: `ArchivedBackupError.badManifest` if the manifest and the archive contradict each other;
     ///   `ArchiveError`; what `body` throws.
     @discardableResult
-    package func forEach(_ body: (ArchiveExtractor.Item) throws -> Void) throws -> ManifestTrailer?
-    {
+    package func forEach(_ body: (ArchiveItem) throws -> Void) throws -> ManifestTrailer? {
         guard let header else {
             for index in 0..<reader.count { try foreignItem(at: index).map(body) }
             return nil
@@ -243,7 +242,7 @@ package final class ArchivedBackup {
 
     func bad(_ reason: String) -> ArchivedBackupError { .badManifest(name, reason: reason) }
 
-    private func foreignItem(at index: Int) throws -> ArchiveExtractor.Item? {
+    private func foreignItem(at index: Int) throws -> ArchiveItem? {
         let entry = try reader.entry(at: index)
         // The manifest comes from an archive of this program that was unpacked and packed again.
         guard let path = restoredPath(entry.attributes.path), path != Manifest.path,
@@ -255,6 +254,6 @@ package final class ArchivedBackup {
         attributes.path = path
         // Another program's archive must not bring set-user-id files to the user who restores it.
         attributes.mode &= 0o777
-        return ArchiveExtractor.Item(entry: entry, attributes: attributes)
+        return ArchiveItem(entry: entry, attributes: attributes)
     }
 }

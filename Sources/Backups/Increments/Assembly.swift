@@ -59,7 +59,7 @@ struct Assembly {
     /// Calls `body` for every entry that is complete without the missing backups.
     ///
     /// - Throws: `ArchivedBackupError`; what `body` throws.
-    func forEachComplete(_ body: (ArchiveExtractor.Item) throws -> Void) throws {
+    func forEachComplete(_ body: (ArchiveItem) throws -> Void) throws {
         for layer in layers.values.sorted(by: { $0.attributes.path < $1.attributes.path })
         where layer.base != nil {
             try body(item(layer, over: nil))
@@ -133,12 +133,12 @@ struct Assembly {
     ///
     /// - Returns: the increment's last line.
     /// - Throws: `ArchivedBackupError`, `ArchiveError`; what `body` throws.
-    func forEach(_ body: (ArchiveExtractor.Item) throws -> Void) throws -> ManifestTrailer {
+    func forEach(_ body: (ArchiveItem) throws -> Void) throws -> ManifestTrailer {
         guard let trailer, let full = backup.needs.first else {
             preconditionFailure("a whole backup was opened")
         }
         var tally = BackupTally()
-        func take(_ item: ArchiveExtractor.Item) throws {
+        func take(_ item: ArchiveItem) throws {
             let digests =
                 item.patched?.digests ?? (item.segments ?? []).map(\.digest)
             tally.add(item.attributes, size: item.size, digests: digests)
@@ -169,11 +169,11 @@ struct Assembly {
     private func item(
         _ layer: Layers,
         over whole: (entry: ArchiveReader.Entry, segments: [SegmentRecord])?
-    ) throws -> ArchiveExtractor.Item {
+    ) throws -> ArchiveItem {
         guard let base = layer.base ?? whole else {
             throw backup.bad("'\(layer.attributes.path)' is a part of nothing")
         }
-        var item = ArchiveExtractor.Item(
+        var item = ArchiveItem(
             entry: base.entry,
             attributes: layer.attributes,
             segments: base.segments

@@ -59,3 +59,29 @@ public struct MemorySource: ByteSource {
         return part.count
     }
 }
+
+/// A destination of bytes that are written once and in order: a file, or another program.
+public protocol ByteSink: Sendable {
+    /// The path for messages.
+    var path: FilePath { get }
+
+    /// Whether it collects written bytes, so that many short writes cost no more than a long one.
+    var collects: Bool { get }
+
+    /// Writes all bytes at an offset, which is the end of the previous write.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws
+
+    /// See `File`.
+    func setUncached(_ isUncached: Bool) -> Bool
+    /// See `File`.
+    func beginWriteback(from offset: Int64, length: Int64)
+    /// See `File`.
+    func finishWriteback(from offset: Int64, length: Int64)
+}
+
+extension ByteSink {
+    public var collects: Bool { false }
+    public func setUncached(_ isUncached: Bool) -> Bool { false }
+    public func beginWriteback(from offset: Int64, length: Int64) {}
+    public func finishWriteback(from offset: Int64, length: Int64) {}
+}

@@ -84,7 +84,7 @@ public struct ShowBackup: Sendable {
 }
 
 extension ShowBackup.File {
-    fileprivate init(_ item: ArchiveExtractor.Item) {
+    fileprivate init(_ item: ArchiveItem) {
         self.init(
             path: item.attributes.path.description,
             type: item.attributes.kind.rawValue,

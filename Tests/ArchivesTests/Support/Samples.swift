@@ -146,7 +146,7 @@ func extract(
     _ reader: ArchiveReader,
     into directory: FilePath?,
     written: [WrittenEntry] = [],
-    syncing: ArchiveExtractor.Syncing = .byCaller,
+    syncing: ArchiveItem.Syncing = .byCaller,
     threads: Int = 2,
     progressed: @escaping (Int64) throws -> Void = { _ in }
 ) throws {
@@ -161,7 +161,7 @@ func extract(
         let entry = try reader.entry(at: index)
         let known = written.first { $0.attributes.path == entry.attributes.path }
         try extractor.extract(
-            ArchiveExtractor.Item(
+            ArchiveItem(
                 entry: entry,
                 attributes: known?.attributes ?? entry.attributes,
                 segments: known?.segments

@@ -42,7 +42,7 @@ final class ComparedState {
     private let sidecars: [RelativePath: Item]
     private var opened: [RelativePath: Result<ReadableStore, any Error>] = [:]
     /// The files of the backup's stores that will be opened.
-    private var files: [ExactString: [ArchiveExtractor.Item]] = [:]
+    private var files: [ExactString: [ArchiveItem]] = [:]
 
     /// Lists the entries of a backup.
     ///

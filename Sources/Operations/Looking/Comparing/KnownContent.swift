@@ -48,7 +48,7 @@ struct KnownContent {
 
 extension KnownContent {
     /// Creates the facts from an archive's record of a file.
-    init(_ item: ArchiveExtractor.Item) {
+    init(_ item: ArchiveItem) {
         size = item.size
         digests = item.patched?.digests ?? item.segments?.map(\.digest)
         checksum = item.patched == nil ? item.entry.checksum : nil

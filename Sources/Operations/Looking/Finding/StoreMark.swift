@@ -87,7 +87,7 @@ struct StoreMarks {
     }
 
     /// Returns a digest of a store and the log beside it; `nil` if the manifest does not record their digests.
-    private static func digest(of items: [ArchiveExtractor.Item]) -> Digest? {
+    private static func digest(of items: [ArchiveItem]) -> Digest? {
         var sum = RunningDigest()
         for item in items {
             guard let digests = item.patched?.digests ?? item.segments?.map(\.digest) else {

@@ -29,7 +29,7 @@ extension ExtractFiles {
     struct Place {
         /// The named paths, none of which contains another.
         let roots: Set<RelativePath>
-        let items: [ArchiveExtractor.Item]
+        let items: [ArchiveItem]
 
         /// The named paths, sorted by their bytes.
         var sorted: [RelativePath] { roots.sorted() }

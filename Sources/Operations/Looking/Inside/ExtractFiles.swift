@@ -62,7 +62,7 @@ public struct ExtractFiles {
     private func found(
         _ names: [String],
         in backup: OpenedBackup
-    ) throws -> [(item: ArchiveExtractor.Item, root: RelativePath)] {
+    ) throws -> [(item: ArchiveItem, root: RelativePath)] {
         let found = try backup.items(NamedPaths(names)).filter { !$0.item.entry.isSpecial }
         let roots = Set(found.map(\.root))
         return try found.filter { item, root in

@@ -56,8 +56,8 @@ extension OpenedBackup {
     /// - Throws: `LookingError.noFile` if one of the names matches nothing; see `forEach`.
     func items(
         _ paths: NamedPaths
-    ) throws -> [(item: ArchiveExtractor.Item, root: RelativePath)] {
-        var found: [(item: ArchiveExtractor.Item, root: RelativePath)] = []
+    ) throws -> [(item: ArchiveItem, root: RelativePath)] {
+        var found: [(item: ArchiveItem, root: RelativePath)] = []
         var missing = Set(paths.names.indices)
         var others: [String] = []
         try forEach { item in

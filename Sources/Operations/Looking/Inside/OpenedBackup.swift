@@ -7,7 +7,7 @@ internal import SystemPackage
 /// The files of all stores in a backup.
 struct StoreContents {
     /// The stores by printable path; files beside a store come after it.
-    var stores: [(path: String, items: [ArchiveExtractor.Item])]
+    var stores: [(path: String, items: [ArchiveItem])]
     /// The problems that occurred when the backup was made.
     var problems: [Problem]
 }
@@ -77,13 +77,13 @@ public final class OpenedBackup: StorePlace {
     /// Calls a closure for each entry of the backup.
     ///
     /// - Throws: see `ArchivedBackup.forEach`.
-    func forEach(_ body: (ArchiveExtractor.Item) throws -> Void) throws {
+    func forEach(_ body: (ArchiveItem) throws -> Void) throws {
         _ = try archived.forEach(body)
     }
 
     /// Returns the entries whose paths satisfy a condition.
-    func items(where isWanted: (RelativePath) -> Bool) throws -> [ArchiveExtractor.Item] {
-        var items: [ArchiveExtractor.Item] = []
+    func items(where isWanted: (RelativePath) -> Bool) throws -> [ArchiveItem] {
+        var items: [ArchiveItem] = []
         try forEach { if isWanted($0.attributes.path) { items.append($0) } }
         return items
     }
@@ -92,7 +92,7 @@ public final class OpenedBackup: StorePlace {
     ///
     /// Reads a file without segments at once: into memory if it is small, else into a scratch file, which is removed
     /// with the source.
-    func source(of item: ArchiveExtractor.Item) throws -> any ByteSource {
+    func source(of item: ArchiveItem) throws -> any ByteSource {
         guard item.attributes.kind == .file else {
             throw LookingError.notAFile(item.attributes.path.description, in: name)
         }
@@ -131,7 +131,7 @@ public final class OpenedBackup: StorePlace {
     }
 
     /// Extracts some entries into a scratch directory at their paths.
-    private func extractedToScratch(_ items: [ArchiveExtractor.Item]) throws -> ScratchDirectory {
+    private func extractedToScratch(_ items: [ArchiveItem]) throws -> ScratchDirectory {
         let scratch = try ScratchDirectory(in: context.scratch)
         let size = items.reduce(0) { $0 + $1.size }
         let first = items.first.map { $0.attributes.path.description } ?? ""
@@ -196,9 +196,9 @@ public final class OpenedBackup: StorePlace {
     /// - Throws: `ArchiveError`, `ArchivedBackupError`.
     func files(
         ofStores paths: [String]
-    ) throws -> (items: [ExactString: [ArchiveExtractor.Item]], trailer: ManifestTrailer?) {
+    ) throws -> (items: [ExactString: [ArchiveItem]], trailer: ManifestTrailer?) {
         let wanted = Set(paths.flatMap(Self.parts))
-        var items: [ExactString: ArchiveExtractor.Item] = [:]
+        var items: [ExactString: ArchiveItem] = [:]
         let trailer = try archived.forEach { item in
             let path = item.attributes.path.description.exact
             if wanted.contains(path) { items[path] = item }
@@ -209,7 +209,7 @@ public final class OpenedBackup: StorePlace {
     }
 
     /// Opens a store whose files were found; see `store`.
-    func store(_ path: String, of items: [ArchiveExtractor.Item]) throws -> StoreSnapshot {
+    func store(_ path: String, of items: [ArchiveItem]) throws -> StoreSnapshot {
         guard let item = items.first(where: { $0.attributes.path.description.exact == path.exact })
         else {
             throw LookingError.noStore(path, in: name, stores: try stores())
@@ -238,25 +238,25 @@ public final class OpenedBackup: StorePlace {
     }
 
     /// Returns whether a file starts with the header of an SQLite database.
-    func isStore(_ item: ArchiveExtractor.Item) throws -> Bool {
+    func isStore(_ item: ArchiveItem) throws -> Bool {
         DatabaseHeader.begins(try start(of: item))
     }
 
     /// Whether a file beside a database belongs to SQLite.
-    func isSidecar(_ item: ArchiveExtractor.Item) throws -> Bool {
+    func isSidecar(_ item: ArchiveItem) throws -> Bool {
         guard item.attributes.kind == .file, !item.entry.isSpecial else { return false }
         return try Store.isSidecar(source(of: item), at: item.attributes.path)
     }
 
     /// Whether a file is a store whose header says that it is in WAL mode.
-    func saysWAL(_ item: ArchiveExtractor.Item) throws -> Bool {
+    func saysWAL(_ item: ArchiveItem) throws -> Bool {
         DatabaseHeader(try start(of: item))?.saysWAL ?? false
     }
 
     /// Reads the first bytes of a file, as many as a store's header has.
     ///
     /// Returns fewer for a shorter file, none for an entry that is not a file.
-    private func start(of item: ArchiveExtractor.Item) throws -> [UInt8] {
+    private func start(of item: ArchiveItem) throws -> [UInt8] {
         guard item.attributes.kind == .file, item.size > 0, !item.entry.isSpecial else { return [] }
         let count = Int(min(item.size, Int64(DatabaseHeader.length)))
         if EntrySource.canRead(item) {

@@ -12,7 +12,7 @@ struct EntryTree {
         /// The number of the directory that contains it.
         var parent: Int
         /// The entry; `nil` for the root, and for a directory without an entry in the archive.
-        var item: ArchiveExtractor.Item?
+        var item: ArchiveItem?
         /// The range of its children in `inOrder`.
         fileprivate(set) var children = 0..<0
 
@@ -32,8 +32,8 @@ struct EntryTree {
     ///
     /// - Parameter forEach: calls a closure for each entry.
     /// - Throws: errors of `forEach`.
-    init(_ forEach: ((ArchiveExtractor.Item) throws -> Void) throws -> Void) rethrows {
-        var items: [(path: RelativePath, item: ArchiveExtractor.Item?)] = []
+    init(_ forEach: ((ArchiveItem) throws -> Void) throws -> Void) rethrows {
+        var items: [(path: RelativePath, item: ArchiveItem?)] = []
         var directories: Set<RelativePath> = []
         try forEach { item in
             guard !item.entry.isSpecial else { return }

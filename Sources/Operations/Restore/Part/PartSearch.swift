@@ -6,7 +6,7 @@ internal import SystemPackage
 
 /// A search for everything that belongs to named paths, in a backup and in a stores directory.
 struct PartSearch {
-    private typealias Item = ArchiveExtractor.Item
+    private typealias Item = ArchiveItem
 
     /// The named paths.
     private(set) var names = RestoredPart([])

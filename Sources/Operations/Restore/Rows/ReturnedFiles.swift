@@ -75,7 +75,7 @@ struct ReturnedFiles {
 
     /// Extracts the files, with their attributes, into a directory on the same volume.
     private func extracted(
-        _ items: [ArchiveExtractor.Item],
+        _ items: [ArchiveItem],
         by rules: AttributeRules
     ) throws -> ScratchDirectory {
         // It is below the stores directory, because a rename cannot cross volumes; the next run removes a killed run's.
@@ -87,7 +87,7 @@ struct ReturnedFiles {
     /// Gives new directories their saved attributes, the innermost first, and flushes all directories above the files.
     private func finish(
         _ made: [RelativePath],
-        _ items: [ArchiveExtractor.Item],
+        _ items: [ArchiveItem],
         by rules: AttributeRules
     ) throws {
         var rules = rules

@@ -6,7 +6,7 @@ extension SegmentBuffers {
     /// Returns a segment of the final file.
     ///
     /// - Throws: `ArchiveError` if it does not match the manifest; `FileError`.
-    func verifiedBytes(of part: ExtractJob.Part) throws -> [UInt8] {
+    func verifiedBytes(of part: FileSegment) throws -> [UInt8] {
         let capacity = max(part.length, part.base?.length ?? 0)
         return try Array(unsafeUninitializedCapacity: capacity) { array, count in
             let space = UnsafeMutableRawBufferPointer(array)
@@ -28,7 +28,7 @@ extension SegmentBuffers {
     /// - Returns: the bytes, in `space` unless nothing had to be inflated.
     /// - Throws: `ArchiveError` if it does not match the manifest; `FileError`.
     func verifiedContent(
-        of part: ExtractJob.Part,
+        of part: FileSegment,
         in space: UnsafeMutableRawBufferPointer? = nil
     ) throws -> UnsafeRawBufferPointer {
         if try isOfZeros(part) { return ZeroSegment.bytes }
@@ -40,7 +40,7 @@ extension SegmentBuffers {
     }
 
     /// Returns whether a segment is zeros, and has exactly the compressed bytes that this program writes for zeros.
-    private func isOfZeros(_ part: ExtractJob.Part) throws -> Bool {
+    private func isOfZeros(_ part: FileSegment) throws -> Bool {
         guard part.digest == ZeroSegment.digest, part.overlay == nil, let base = part.base,
             base.length == part.length, !base.isLast,
             base.compressedLength == ZeroSegment.deflated.count,
@@ -51,8 +51,8 @@ extension SegmentBuffers {
     }
 
     /// Returns the error for a segment with a wrong SHA-256: that of a damaged patch over it, or the segment's own.
-    private func damage(of part: ExtractJob.Part) throws -> ArchiveError {
-        for patch in part.unverified where try patch.verifiedSize(self) < patch.entry.size {
+    private func damage(of part: FileSegment) throws -> ArchiveError {
+        for patch in part.unverified where try verifiedSize(of: patch) < patch.entry.size {
             return patch.damage(Self.wrongDigest)
         }
         return part.item.entry.archive.damage(part.item.entry, Self.wrongDigest)
@@ -60,7 +60,7 @@ extension SegmentBuffers {
 
     /// Inflates the segment of the entry, and copies the bytes of patches over it.
     private func content(
-        of part: ExtractJob.Part,
+        of part: FileSegment,
         in space: UnsafeMutableRawBufferPointer
     ) throws -> UnsafeMutableRawBufferPointer {
         var (start, known) = (space.baseAddress, 0)
@@ -82,5 +82,23 @@ extension SegmentBuffers {
         }
         part.overlay?.lay(over: content)
         return content
+    }
+
+    /// Reads a patch as far as its bytes match the manifest.
+    ///
+    /// - Returns: the number of matching bytes: all, or the whole segments before the first wrong one.
+    /// - Throws: `ArchiveError` if its table contradicts the archive; `FileError`.
+    func verifiedSize(of patch: Patch) throws -> Int64 {
+        try patch.entry.check(patch.segments)
+        var size: Int64 = 0
+        do {
+            try ArchiveItem(patch).forEachSegment(to: nil) { part in
+                _ = try verifiedContent(of: part)
+                size += Int64(part.length)
+            }
+        } catch is ArchiveError {
+            return size
+        }
+        return size
     }
 }

@@ -1,6 +1,34 @@
 internal import Files
 
-extension ArchiveExtractor.Item {
+/// One segment of a file that is put together from an archive's entry and patches over it.
+struct FileSegment {
+    var item: ArchiveItem
+    /// A segment of the entry.
+    struct Base {
+        /// The offset in the archive.
+        var source: Int64
+        var compressedLength: Int
+        /// The size in bytes after inflating.
+        var length: Int
+        var isLast: Bool
+    }
+
+    /// The segment of the entry; `nil` behind the end of the entry.
+    var base: Base?
+    /// The bytes of patches over the segment, if there are any.
+    var overlay: Overlay?
+    /// The patches with these bytes, unless they were verified.
+    var unverified: [Patch] = []
+    /// The offset in the file.
+    var destination: Int64
+    var length: Int
+    var digest: Digest
+    var isLast: Bool
+    /// The file to write; `nil` to verify only.
+    var target: File?
+}
+
+extension ArchiveItem {
     /// Calls `body` for each segment of the final file: the segment of the entry, and over it the runs of the patches,
     /// oldest first.
     ///
@@ -8,7 +36,7 @@ extension ArchiveExtractor.Item {
     ///   - file: the file to write; `nil` to write nothing.
     ///   - body: receives the segments in order.
     /// - Throws: `ArchiveError`, `FileError`; what `body` throws.
-    func forEachPart(to file: File?, _ body: (ExtractJob.Part) throws -> Void) throws {
+    func forEachSegment(to file: File?, _ body: (FileSegment) throws -> Void) throws {
         guard let segments, entry.isPlain else { throw entry.archive.contradiction(entry) }
         let digests = patched?.digests ?? segments.map(\.digest)
         guard digests.count == Segment.count(forSize: size) else {
@@ -19,7 +47,7 @@ extension ArchiveExtractor.Item {
         let cursors = try patches.map { try PatchCursor($0, overlays) }
         var source = try entry.archive.dataOffset(entry)
         for (index, digest) in digests.enumerated() {
-            var base: ExtractJob.Part.Base?
+            var base: FileSegment.Base?
             if index < segments.count {
                 base = .init(
                     source: source,
@@ -32,7 +60,7 @@ extension ArchiveExtractor.Item {
             var overlay: Overlay?
             for cursor in cursors { try cursor.takeRuns(ofSegment: index, into: &overlay) }
             try body(
-                ExtractJob.Part(
+                FileSegment(
                     item: self,
                     base: base,
                     overlay: overlay,
@@ -45,15 +73,5 @@ extension ArchiveExtractor.Item {
                 )
             )
         }
-    }
-}
-
-extension ArchiveExtractor {
-    /// Checks the manifest's table against the archive, so that a wrong table cannot make a read leave the entry.
-    static func checkTable(_ segments: [SegmentRecord], of entry: ArchiveReader.Entry) throws {
-        guard segments.count == Segment.count(forSize: entry.size), entry.isPlain,
-            segments.allSatisfy({ (0...Segment.compressedLimit).contains($0.length) }),
-            segments.reduce(0, { $0 + Int64($1.length) }) == entry.compressedSize
-        else { throw entry.archive.contradiction(entry) }
     }
 }

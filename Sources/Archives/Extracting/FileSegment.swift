@@ -26,6 +26,30 @@ struct FileSegment {
     var isLast: Bool
     /// The file to write; `nil` to verify only.
     var target: File?
+
+    /// Describes the segment at an index, without the bytes of patches.
+    ///
+    /// - Parameters:
+    ///   - index: the index of the segment.
+    ///   - item: the file, as whose segments its digests were checked.
+    ///   - source: the offset in the archive of the segment of the entry, if there is one at the index.
+    ///   - digest: the SHA-256 of the final segment.
+    init(_ index: Int, of item: ArchiveItem, at source: Int64, _ digest: Digest) {
+        self.item = item
+        let segments = item.segments ?? []
+        if index < segments.count {
+            base = Base(
+                source: source,
+                compressedLength: segments[index].length,
+                length: Segment.length(at: index, ofSize: item.entry.size),
+                isLast: index == segments.count - 1
+            )
+        }
+        destination = Int64(index) * Int64(Segment.size)
+        length = Segment.length(at: index, ofSize: item.size)
+        self.digest = digest
+        isLast = index == Segment.count(forSize: item.size) - 1
+    }
 }
 
 extension ArchiveItem {
@@ -47,31 +71,12 @@ extension ArchiveItem {
         let cursors = try patches.map { try PatchCursor($0, overlays) }
         var source = try entry.archive.dataOffset(entry)
         for (index, digest) in digests.enumerated() {
-            var base: FileSegment.Base?
-            if index < segments.count {
-                base = .init(
-                    source: source,
-                    compressedLength: segments[index].length,
-                    length: Segment.length(at: index, ofSize: entry.size),
-                    isLast: index == segments.count - 1
-                )
-                source += Int64(segments[index].length)
-            }
-            var overlay: Overlay?
-            for cursor in cursors { try cursor.takeRuns(ofSegment: index, into: &overlay) }
-            try body(
-                FileSegment(
-                    item: self,
-                    base: base,
-                    overlay: overlay,
-                    unverified: overlay == nil ? [] : patches,
-                    destination: Int64(index) * Int64(Segment.size),
-                    length: Segment.length(at: index, ofSize: size),
-                    digest: digest,
-                    isLast: index == digests.count - 1,
-                    target: file
-                )
-            )
+            var segment = FileSegment(index, of: self, at: source, digest)
+            segment.target = file
+            source += Int64(segment.base?.compressedLength ?? 0)
+            for cursor in cursors { try cursor.takeRuns(ofSegment: index, into: &segment.overlay) }
+            if segment.overlay != nil { segment.unverified = patches }
+            try body(segment)
         }
     }
 }

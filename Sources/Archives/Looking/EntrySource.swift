@@ -144,27 +144,12 @@ public final class EntrySource: ByteSource {
     }
 
     private func part(_ index: Int) throws -> FileSegment {
-        let segments = item.segments ?? []
-        var base: FileSegment.Base?
-        if index < segments.count {
-            base = FileSegment.Base(
-                source: places[index],
-                compressedLength: segments[index].length,
-                length: Segment.length(at: index, ofSize: item.entry.size),
-                isLast: index == segments.count - 1
-            )
-        }
-        let length = Segment.length(at: index, ofSize: size)
+        // The last place is the end of the entry.
+        let place = places[min(index, places.count - 1)]
+        var part = FileSegment(index, of: item, at: place, digests[index])
         // A segment with the entry's digest is unchanged, even if a patch lies over it.
-        let isAsItWas = base?.length == length && segments[index].digest == digests[index]
-        var part = FileSegment(
-            item: item,
-            base: base,
-            destination: 0,
-            length: length,
-            digest: digests[index],
-            isLast: index == digests.count - 1
-        )
+        let isAsItWas =
+            part.base?.length == part.length && item.segments?[index].digest == part.digest
         if !isAsItWas {
             for patch in patches { try patch.readRuns(ofSegment: index, into: &part.overlay) }
         }

@@ -166,7 +166,7 @@ public final class ArchiveWriter {
         record.checksum = deferred.checksum.value
         record.compressedSize = UInt64(data.count)
         try sink.append(record.local())
-        try data.forEachSegment(sink.append)
+        try data.forEachPart(sink.append)
         try appendCentral(record)
     }
 
@@ -176,7 +176,7 @@ public final class ArchiveWriter {
     public func finish() throws -> Int64 {
         try drain()
         let start = sink.position
-        try central.forEachSegment(sink.append)
+        try central.forEachPart(sink.append)
         let end = EndRecord(
             entries: entryCount,
             directoryOffset: UInt64(start),

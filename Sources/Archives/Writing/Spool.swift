@@ -41,7 +41,7 @@ final class Spool {
     }
 
     /// Passes all bytes to `body`, in parts and in order; afterwards nothing may be appended.
-    func forEachSegment(_ body: ([UInt8]) throws -> Void) throws {
+    func forEachPart(_ body: ([UInt8]) throws -> Void) throws {
         if let source = try file?.finish() {
             let size = try source.size
             for offset in stride(from: 0, to: size, by: Self.chunk) {

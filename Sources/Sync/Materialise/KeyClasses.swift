@@ -86,7 +86,7 @@ final class KeyClasses {
             "INSERT OR REPLACE INTO \(name) (\(list)) VALUES (\(marks))"
         )
         try statement.bind(number, at: 1)
-        for (index, value) in values.enumerated() { try statement.bind(value, at: CInt(index + 2)) }
+        try statement.bind(values, from: 2)
         _ = try statement.step()
     }
 

@@ -8,15 +8,7 @@ final class MirrorTable {
     private let removal: Statement
     private let count: Int
     private let name: String
-    private var evaluations: [String: Evaluation] = [:]
-
-    private final class Evaluation {
-        let statement: Statement
-
-        init(_ statement: consuming Statement) {
-            self.statement = statement
-        }
-    }
+    private var evaluations: [String: Statement] = [:]
 
     init(_ schema: TableSchema, _ database: OpaquePointer) throws {
         let columns = schema.storedColumns.map { schema.columns[$0].name.sqlIdentifier }
@@ -36,7 +28,7 @@ final class MirrorTable {
     /// Returns a row as SQLite stores it, and leaves the table empty; `nil` if the row is refused.
     func take(_ values: [StoredValue]) throws -> [StoredValue]? {
         insertion.reset()
-        for (index, value) in values.enumerated() { try insertion.bind(value, at: CInt(index + 1)) }
+        try insertion.bind(values)
         let code = sqlite3_step(insertion.pointer)
         insertion.reset()
         guard code == SQLITE_DONE else {
@@ -59,7 +51,7 @@ final class MirrorTable {
     /// Returns the terms of an index for an accepted row; `nil` if the index does not contain the row.
     func evaluate(_ terms: IndexTerms, _ values: [StoredValue]) throws -> [StoredValue]? {
         insertion.reset()
-        for (index, value) in values.enumerated() { try insertion.bind(value, at: CInt(index + 1)) }
+        try insertion.bind(values)
         let isTaken = sqlite3_step(insertion.pointer) == SQLITE_DONE
         insertion.reset()
         guard isTaken else { return nil }
@@ -67,12 +59,12 @@ final class MirrorTable {
         let sql = "SELECT \(terms.terms.joined(separator: ", ")) FROM main.\(name)\(condition)"
         let evaluation =
             try evaluations[sql]
-            ?? Evaluation(Statement(insertion.database, name: name, sql))
+            ?? Statement(insertion.database, name: name, sql)
         evaluations[sql] = evaluation
-        let hasPlace = try evaluation.statement.step()
+        let hasPlace = try evaluation.step()
         let found =
-            hasPlace ? terms.terms.indices.map { evaluation.statement.value(CInt($0)) } : nil
-        evaluation.statement.reset()
+            hasPlace ? terms.terms.indices.map { evaluation.value(CInt($0)) } : nil
+        evaluation.reset()
         removal.reset()
         _ = try removal.step()
         removal.reset()

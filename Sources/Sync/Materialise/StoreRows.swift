@@ -21,15 +21,7 @@ struct StoreRows {
     }
 
     private final class Statements {
-        var prepared: [Shape: Prepared] = [:]
-    }
-
-    private final class Prepared {
-        let statement: Statement
-
-        init(_ statement: consuming Statement) {
-            self.statement = statement
-        }
+        var prepared: [Shape: Statement] = [:]
     }
 
     init(_ handle: OpaquePointer, name: String, _ numbers: [TableName: [Int64]]) {
@@ -39,12 +31,12 @@ struct StoreRows {
         statements = Statements()
     }
 
-    private func prepared(_ shape: Shape, _ sql: () -> String) throws -> Prepared {
+    private func prepared(_ shape: Shape, _ sql: () -> String) throws -> Statement {
         if let prepared = statements.prepared[shape] {
-            prepared.statement.reset()
+            prepared.reset()
             return prepared
         }
-        let prepared = Prepared(try Statement(handle, name: name, sql()))
+        let prepared = try Statement(handle, name: name, sql())
         statements.prepared[shape] = prepared
         return prepared
     }
@@ -80,10 +72,10 @@ struct StoreRows {
                 WHERE \(schema.keyCondition)
                 """
         }
-        try bind(step.key, to: selection, from: 1)
-        defer { selection.statement.reset() }
-        guard try selection.statement.step() else { return nil }
-        return stored.indices.map { selection.statement.value(CInt($0)) }
+        try selection.bind(step.key.values)
+        defer { selection.reset() }
+        guard try selection.step() else { return nil }
+        return stored.indices.map { selection.value(CInt($0)) }
     }
 
     // MARK: - Writing
@@ -93,9 +85,9 @@ struct StoreRows {
         let deletion = try prepared(Shape(verb: .delete, table: step.table.name)) {
             "DELETE FROM main.\(schema.name.sqlIdentifier) WHERE \(schema.keyCondition)"
         }
-        try bind(step.key, to: deletion, from: 1)
-        _ = try deletion.statement.step()
-        deletion.statement.reset()
+        try deletion.bind(step.key.values)
+        _ = try deletion.step()
+        deletion.reset()
     }
 
     /// Changes columns; ABORT overrides the conflict clause of a constraint.
@@ -119,10 +111,7 @@ struct StoreRows {
                 WHERE \(schema.keyCondition)
                 """
         }
-        for (place, change) in changes.enumerated() {
-            try update.statement.bind(change.value, at: CInt(place + 1))
-        }
-        try bind(step.key, to: update, from: changes.count + 1)
+        try update.bind(changes.map(\.value) + step.key.values)
         return try run(update)
     }
 
@@ -144,25 +133,17 @@ struct StoreRows {
                 (\(list.joined(separator: ", "))) VALUES (\(marks))
                 """
         }
-        for (place, index) in given.enumerated() {
-            try insertion.statement.bind(values[index] ?? .null, at: CInt(place + 1))
-        }
-        if schema.hiddenRowID != nil { try bind(step.key, to: insertion, from: given.count + 1) }
+        try insertion.bind(given.map { values[$0] ?? .null })
+        if schema.hiddenRowID != nil { try insertion.bind(step.key.values, from: given.count + 1) }
         return try run(insertion)
     }
 
-    private func run(_ prepared: Prepared) throws -> Bool {
-        let code = sqlite3_step(prepared.statement.pointer)
-        prepared.statement.reset()
+    private func run(_ statement: Statement) throws -> Bool {
+        let code = sqlite3_step(statement.pointer)
+        statement.reset()
         if code == SQLITE_DONE { return true }
         if code & 0xFF == SQLITE_CONSTRAINT { return false }
         throw StoreError(name, code: code, of: handle)
-    }
-
-    private func bind(_ key: RowKey, to prepared: Prepared, from place: Int) throws {
-        for (index, value) in key.values.enumerated() {
-            try prepared.statement.bind(value, at: CInt(place + index))
-        }
     }
 }
 
@@ -183,21 +164,19 @@ extension StoreRows {
             }
             let match = zip(columns, targets).map { "p.\($1) = c.\($0)" }.joined(separator: " AND ")
             let isSet = columns.map { "c.\($0) IS NOT NULL" }.joined(separator: " AND ")
-            let orphan = Prepared(
-                try Statement(
-                    handle,
-                    name: name,
-                    """
-                    SELECT 1 FROM main.\(child) c WHERE \(table.schema.keyCondition(of: "c")) AND \(isSet)
-                    AND NOT EXISTS (SELECT 1 FROM main.\(parent.name.sqlIdentifier) p WHERE \(match))
-                    """
-                )
+            let orphan = try Statement(
+                handle,
+                name: name,
+                """
+                SELECT 1 FROM main.\(child) c WHERE \(table.schema.keyCondition(of: "c")) AND \(isSet)
+                AND NOT EXISTS (SELECT 1 FROM main.\(parent.name.sqlIdentifier) p WHERE \(match))
+                """
             )
             for step in steps {
-                orphan.statement.reset()
-                try bind(step.key, to: orphan, from: 1)
-                let isOrphan = try orphan.statement.step()
-                orphan.statement.reset()
+                orphan.reset()
+                try orphan.bind(step.key.values)
+                let isOrphan = try orphan.step()
+                orphan.reset()
                 if isOrphan { return false }
             }
         }
@@ -264,9 +243,7 @@ extension StoreRows {
         )
         for key in keys {
             insertion.reset()
-            for (index, value) in key.enumerated() {
-                try insertion.bind(value, at: CInt(index + 1))
-            }
+            try insertion.bind(key)
             _ = try insertion.step()
         }
         insertion.reset()

@@ -1,0 +1,62 @@
+internal import ArgumentParser
+
+/// The options for the stores directory: its path, or a profile.
+struct StoresOptions: ParsableArguments {
+    @OptionGroup var configuration: ConfigurationOptions
+
+    @Option(
+        name: .customLong("stores"),
+        help: ArgumentHelp(
+            "The directory with the application's data; else GROCERYDUDE_STORES, else the profile's.",
+            valueName: "dir"
+        ),
+        completion: .directory
+    )
+    var path: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whose backups these are: another name than host and path, as of a machine that this one replaces.",
+            valueName: "name"
+        )
+    )
+    var origin: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Use this value of a setting for this run, as in 'spool=false'; may be repeated. See 'config show'.",
+            valueName: "key=value"
+        ),
+        transform: FlagValue.init(setting:)
+    )
+    var settings: [FlagValue] = []
+
+    var flags: [FlagValue?] {
+        settings + [FlagValue("--stores", "stores", path), FlagValue("--origin", "origin", origin)]
+    }
+}
+
+/// The options for the configuration and the profile.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(
+        name: .customLong("config"),
+        help: ArgumentHelp(
+            "The configuration; else GROCERYDUDE_CONFIG, else $XDG_CONFIG_HOME/grocerydude/config.yaml.",
+            valueName: "file"
+        ),
+        completion: .file(extensions: ["yaml", "yml"])
+    )
+    var configuration: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The profile in the configuration; else GROCERYDUDE_PROFILE.",
+            valueName: "name"
+        )
+    )
+    var profile: String?
+
+    /// The profile named by an option or the environment.
+    var chosenProfile: String? { profile ?? ProcessEnvironment.value("GROCERYDUDE_PROFILE") }
+}

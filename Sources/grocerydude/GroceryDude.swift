@@ -6,9 +6,6 @@ internal import Stores
 
 @main
 struct GroceryDude: AsyncParsableCommand {
-    /// The program's version, according to semantic versioning.
-    static let version = "0.1.0"
-
     static let configuration = CommandConfiguration(
         commandName: "grocerydude",
         abstract: "Backs up a directory of SQLite stores while it is in use, and restores it.",
@@ -24,7 +21,7 @@ struct GroceryDude: AsyncParsableCommand {
 
             \(ExitStatus.help)
             """,
-        version: version,
+        version: Invocation.version,
         subcommands: [OptionsTopic.self, ExitCodesTopic.self],
         groupedSubcommands: [
             CommandGroup(name: "Back up", subcommands: [BackupCommand.self]),

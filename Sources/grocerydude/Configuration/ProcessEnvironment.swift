@@ -30,6 +30,8 @@ enum ProcessEnvironment {
 
     // https://specifications.freedesktop.org/basedir-spec/latest/
     static var data: String { directory("XDG_DATA_HOME", else: ".local/share") }
+    /// The default stores directory.
+    static var stores: String { data + "/grocerydude/Stores" }
     static var cache: String { directory("XDG_CACHE_HOME", else: ".cache") }
     static var state: String { directory("XDG_STATE_HOME", else: ".local/state") }
     static var configuration: String { directory("XDG_CONFIG_HOME", else: ".config") }

@@ -86,7 +86,7 @@ struct Profile {
     init(name: String? = nil, file: String? = nil) {
         self.name = name
         self.file = file
-        stores = FilePath(ProcessEnvironment.data + "/grocerydude/Stores")
+        stores = FilePath(ProcessEnvironment.stores)
         remote = ProcessEnvironment.data + "/grocerydude/Apps/Grocery Dude"
     }
 

@@ -19,7 +19,7 @@ enum Hint {
     ///
     /// Only the default directory is created by advice, since others may be mistyped.
     private static func insteadOf(_ directory: FilePath) -> String {
-        guard directory != Profile().stores else {
+        guard directory != FilePath(ProcessEnvironment.stores) else {
             return "run 'grocerydude init' to make one, or name yours with '--stores DIR'"
         }
         // The search for the wrong component ends at the last existing directory.

@@ -2,43 +2,54 @@ internal import Backups
 internal import Files
 internal import Operations
 
-extension Invocation {
+/// The choice of backups in a folder by what the user typed.
+struct BackupChoice {
+    private let folder: BackupFolder
+    private let invocation: Invocation
+
+    init(in folder: BackupFolder, _ invocation: Invocation) {
+        (self.folder, self.invocation) = (folder, invocation)
+    }
+
     /// Returns the backup that the user named or chooses from a list on the terminal.
     ///
     /// - Returns: `nil` if none was chosen, which was reported.
     /// - Throws: `BackupFolderError`, `RemoteError`; `CommandError.noBackupNamed` if there is no terminal.
-    func backup(named name: String?, in folder: BackupFolder) async throws -> Backup? {
-        if let name { return try await find(name, in: folder) }
-        guard console.canAsk else { throw CommandError.noBackupNamed }
+    func named(_ name: String?) async throws -> Backup? {
+        if let name { return try await find(name) }
+        guard invocation.console.canAsk else { throw CommandError.noBackupNamed }
         let backups = BackupSelection()(try await known(folder.listWithWaiting()).backups)
         guard !backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
-        let rows = BackupRow.rows(backups, self).enumerated().map { number, row in
+        let rows = BackupRow.rows(backups, invocation).enumerated().map { number, row in
             ["\(number + 1)"] + row.cells
         }
         let choices = Columns(rows: rows, right: [0, 2]).lines
-        while let reply = console.prompt("Restore which? [1-\(backups.count)]", choices: choices) {
+        while let reply = invocation.console.prompt(
+            "Restore which? [1-\(backups.count)]",
+            choices: choices
+        ) {
             let text = reply.trimmingPrefix { $0 == " " }
             if text.isEmpty { break }
             if let number = Int(text), backups.indices.contains(number - 1) {
                 return backups[number - 1]
             }
             do {
-                return try await find(String(text), in: folder)
+                return try await find(String(text))
             } catch let error as BackupFolderError {
-                console.message(explain(error))
+                invocation.console.message(explain(error))
             }
         }
         try Interruption.check()
-        console.message("nothing was changed")
+        invocation.console.message("nothing was changed")
         return nil
     }
 
     /// Returns the backup that undoes the last restore of the stores directory.
     ///
     /// - Throws: `BackupFolderError.nothingToUndo` and similar errors, `RemoteError`.
-    func backupToUndo(in folder: BackupFolder) async throws -> Backup {
+    func toUndo() async throws -> Backup {
         try await known(
-            folder.newestSafety(now: now, fetching: tellFetching)
+            folder.newestSafety(now: invocation.now, fetching: tellFetching)
         )
     }
 
@@ -46,11 +57,11 @@ extension Invocation {
     /// none.
     ///
     /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`, `RemoteError`.
-    func backup(at moment: Moment, in folder: BackupFolder) async throws -> Backup {
+    func made(by moment: Moment) async throws -> Backup {
         try await chosen(
-            tellingOfLoss(in: folder) {
+            tellingOfLoss {
                 try await folder.newest(
-                    until: moment.end(now: now, in: timeZone),
+                    until: moment.end(now: invocation.now, in: invocation.timeZone),
                     saying: moment.text,
                     fetching: tellFetching
                 )
@@ -61,14 +72,14 @@ extension Invocation {
     /// Returns the backup that the user named; `latest` is the newest of the stores directory.
     ///
     /// - Throws: `BackupFolderError`, `RemoteError`.
-    func find(_ name: String, in folder: BackupFolder) async throws -> Backup {
+    func find(_ name: String) async throws -> Backup {
         guard name == "latest" else {
-            let found = try await tellingOfLoss(in: folder) {
-                try await folder.findWithWaiting(name, now: now)
+            let found = try await tellingOfLoss {
+                try await folder.findWithWaiting(name, now: invocation.now)
             }
             return known((found.backup, found.unreachable))
         }
-        return try await chosen(latest(in: folder))
+        return try await chosen(latest())
     }
 
     /// Returns the names by which an operation finds the backups that the user named.
@@ -77,39 +88,36 @@ extension Invocation {
     ///
     /// If only waiting backups are known, the operation itself reports it.
     /// - Throws: `BackupFolderError`, `RemoteError`.
-    func naming(_ names: [String], in folder: BackupFolder) async throws -> [String] {
+    func naming(_ names: [String]) async throws -> [String] {
         guard let place = names.firstIndex(of: "latest") else { return names }
         var names = names
-        let choice = try await latest(in: folder).0
+        let choice = try await latest().0
         tell(choice)
         names[place] = choice.backup.name
         return names.filter { $0 != "latest" }
     }
 
     /// Returns the name by which an operation finds the backup that the user named; see `naming` for several.
-    func naming(_ name: String, in folder: BackupFolder) async throws -> String {
-        try await naming([name], in: folder)[0]
+    func naming(_ name: String) async throws -> String {
+        try await naming([name])[0]
     }
 
-    private func latest(
-        in folder: BackupFolder
-    ) async throws -> (BackupFolder.Choice, unreachable: (any Error)?) {
-        try await tellingOfLoss(in: folder) {
-            try await folder.latest(now: now, fetching: tellFetching)
+    private func latest() async throws -> (BackupFolder.Choice, unreachable: (any Error)?) {
+        try await tellingOfLoss {
+            try await folder.latest(now: invocation.now, fetching: tellFetching)
         }
     }
 
     /// Looks for a backup.
     ///
     /// If there is none but there were some, reports that.
-    private func tellingOfLoss<Value>(
-        in folder: BackupFolder,
-        _ find: () async throws -> Value
-    ) async throws -> Value {
+    private func tellingOfLoss<Value>(_ find: () async throws -> Value) async throws -> Value {
         do {
             return try await find()
         } catch BackupFolderError.noBackups(let address) {
-            if let loss = await folder.lossWarning(beside: []) { context.report(.warning(loss)) }
+            if let loss = await folder.lossWarning(beside: []) {
+                invocation.context.report(.warning(loss))
+            }
             throw BackupFolderError.noBackups(address)
         }
     }
@@ -124,7 +132,7 @@ extension Invocation {
 
     /// Reports the newer backups that were skipped.
     private func tell(_ choice: BackupFolder.Choice) {
-        if let warning = choice.warning { context.report(.warning(warning)) }
+        if let warning = choice.warning { invocation.context.report(.warning(warning)) }
         let (unknown, others) = (
             choice.passedOver.filter { $0.distrust != nil },
             choice.passedOver.filter { $0.distrust == nil }
@@ -137,33 +145,32 @@ extension Invocation {
                 "took '\(choice.backup.displayName)': '\(newest.displayName)'\(more) \(rest == 0 ? "is" : "are") newer, but \(why); name it to take it"
         }
         say(others, "of another machine or another stores directory").map {
-            context.report(.note($0))
+            invocation.context.report(.note($0))
         }
         let reasons = Set(unknown.compactMap(\.distrust?.description))
         let reason = reasons.count == 1 ? reasons.first : nil
-        say(unknown, reason ?? Backup.Distrust.unsigned).map { context.report(.warning($0)) }
+        say(unknown, reason ?? Backup.Distrust.unsigned).map {
+            invocation.context.report(.warning($0))
+        }
     }
 
     private func tellFetching(_ size: Int64) {
-        context.report(.began(.fetching, total: size))
+        invocation.context.report(.began(.fetching, total: size))
     }
 
     /// Reports if only the backups that wait on this machine are known.
     private func known<Value>(_ found: (Value, unreachable: (any Error)?)) -> Value {
-        if let error = found.unreachable { context.warnOfUnknown(error) }
+        if let error = found.unreachable { invocation.context.warnOfUnknown(error) }
         return found.0
     }
 }
 
 extension Invocation {
-    /// The name of the stores directory in place of a backup's name.
-    static let live = "live"
-
     /// Returns the place that the user named: a backup, or the stores directory.
     ///
     /// - Throws: see `OpenedBackup`.
     func storePlace(_ name: String) async throws -> any StorePlace {
-        if name == Self.live { return LiveStores(absolute(stores), context: context) }
+        if name == LiveStores.name { return LiveStores(absolute(stores), context: context) }
         return try await opened(name)
     }
 
@@ -173,6 +180,15 @@ extension Invocation {
     func opened(_ name: String) async throws -> OpenedBackup {
         MemoryArenas.limit()
         let folder = try folder()
-        return try await OpenedBackup(find(name, in: folder), in: folder, context: context)
+        return try await OpenedBackup(
+            BackupChoice(in: folder, self).find(name),
+            in: folder,
+            context: context
+        )
     }
+}
+
+extension LiveStores {
+    /// The name of the stores directory in place of a backup's name.
+    static let name = "live"
 }

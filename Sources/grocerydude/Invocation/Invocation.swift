@@ -1,5 +1,4 @@
 internal import Age
-internal import ArgumentParser
 internal import Backups
 internal import Files
 internal import Foundation
@@ -10,13 +9,13 @@ internal import SystemPackage
 
 /// One run of a command: the settings in force, and the inputs of its operations.
 struct Invocation {
-    /// The maximum number of threads.
-    ///
-    /// Each takes about 4 MiB of buffers, and one reader cannot keep more of them busy.
-    private static let threadsLimit = 16
+    /// The program's version, according to semantic versioning.
+    static let version = "0.1.0"
     /// The number of threads for a command.
+    ///
+    /// Each takes about 4 MiB of buffers, and one reader cannot keep more than 16 of them busy.
     static var threads: Int {
-        min(max(1, ProcessInfo.processInfo.activeProcessorCount), threadsLimit)
+        min(max(1, ProcessInfo.processInfo.activeProcessorCount), 16)
     }
 
     let console: Console
@@ -31,7 +30,7 @@ struct Invocation {
     let now = Date()
     let timeZone = LocalZone.current
     /// The program and its version in the form for manifests.
-    let tool = "grocerydude \(GroceryDude.version)"
+    let tool = "grocerydude \(version)"
 
     init(_ profile: Profile, _ output: OutputOptions, _ console: Console) {
         self.console = console
@@ -69,6 +68,24 @@ struct Invocation {
         }
     }
 
+    /// rclone with the profile's time limits; its events are shown on the console.
+    var rclone: Rclone {
+        var rclone = namelessRclone
+        rclone.machine = MachineSecret.kept
+        return rclone
+    }
+
+    /// rclone without this machine's secret, so that the secret need not be created.
+    var namelessRclone: Rclone {
+        var rclone = Rclone()
+        rclone.connectTimeout = profile.remoteConnectTimeout
+        rclone.idleTimeout = profile.remoteIdleTimeout
+        let report = context.report
+        rclone.report = { report(OperationEvent($0)) }
+        rclone.checkCancellation = context.checkCancellation
+        return rclone
+    }
+
     /// Returns the backup folder; throws `FileError` if the default one, or a staging directory, cannot be created.
     func folder() throws -> BackupFolder {
         if profile.origin(of: "remote") == .default {
@@ -98,7 +115,8 @@ struct Invocation {
         )
         folder.origin = origin
         folder.outbox = Outbox(
-            FilePath(Self.outboxes).appending(Self.shortDigest(of: place.shown)),
+            FilePath(ProcessEnvironment.state + "/grocerydude/outbox")
+                .appending(Self.shortDigest(of: place.shown)),
             limit: profile.queueLimit,
             memory: memory,
             timeZone: timeZone
@@ -106,21 +124,11 @@ struct Invocation {
         return folder
     }
 
-    /// Whether no key of another machine is trusted and this machine has no key.
-    var knowsNobody: Bool {
-        get throws {
-            try memory.catalog.knowsNobody
-        }
-    }
-
     /// The keys of the settings.
     var keyRing: KeyRing { KeyRing(profile.keys, console) }
 
     /// The machine and stores directory whose backups this run makes and evaluates.
     var origin: Backups.Origin { Backups.Origin(of: absolute(stores), named: profile.originName) }
-
-    /// The parent directory of all outboxes.
-    private static var outboxes: String { ProcessEnvironment.state + "/grocerydude/outbox" }
 
     /// Returns a name for a local directory that belongs to a remote folder.
     static func shortDigest(of text: String) -> String {
@@ -191,5 +199,45 @@ struct Invocation {
         try Interruption.check()
         if !isAgreed { console.message("nothing was changed") }
         return isAgreed
+    }
+
+    /// Prints the error that ended a command, and returns the result with that error.
+    ///
+    /// A hook that skips the run is no error, and is only mentioned.
+    func failure(
+        _ error: any Error,
+        after result: CommandResult = CommandResult(.done)
+    ) -> CommandResult {
+        if case HookError.skipped = error {
+            console.message(explain(error))
+        } else {
+            console.error(error)
+        }
+        return result.with(ExitStatus(error), explain(error))
+    }
+
+    /// Returns whether a setting applies to this run.
+    ///
+    /// A profile's monitor would take a backup of other places for the awaited one. A profile prunes its own folder
+    /// only.
+    func applies(_ key: String) -> Bool {
+        guard case .file = profile.origin(of: key) else { return true }
+        return isInProfilesPlaces
+    }
+
+    /// Whether a backup prunes after it was verified.
+    var prunes: Bool { profile.prunes && applies("prune") }
+
+    /// The announcement to the configured application that its stores were replaced.
+    var announcement: RestoreAnnouncement {
+        isWithProfilesStores ? profile.restore.announcement : RestoreAnnouncement()
+    }
+
+    /// The commands that a restore runs around the exchange.
+    var applicationCommands: ApplicationCommands {
+        var commands = isWithProfilesStores ? profile.restore.commands : ApplicationCommands()
+        commands.timeout = profile[hooksFor: .restore].timeout
+        if isInProfilesPlaces { commands.profile = profile.name }
+        return commands
     }
 }

@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import Operations
 
 /// A command for the stores of a profile.
@@ -56,7 +55,7 @@ extension InvokedCommand {
         for profile in profiles {
             try Interruption.check()
             let console = runsAllProfiles ? Console(output, profile: profile.name) : console
-            worst = .worse(worst, await Invocation(profile, output, console).run(self))
+            worst = .worse(worst, await CommandRun(Invocation(profile, output, console)).run(self))
         }
         return worst
     }

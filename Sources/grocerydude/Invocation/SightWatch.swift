@@ -13,7 +13,14 @@ struct Sight {
     var unreachable: (any Error)?
 }
 
-extension Invocation {
+/// A command's answer that is repeated whenever it changes.
+struct SightWatch {
+    private let invocation: Invocation
+    private var console: Console { invocation.console }
+    private var output: OutputOptions { invocation.output }
+
+    init(_ invocation: Invocation) { self.invocation = invocation }
+
     /// The delay for a run's log entry, which follows its last change of the folder.
     private static let afterthought = Duration.seconds(1)
 
@@ -24,18 +31,18 @@ extension Invocation {
     /// - Parameter look: takes a look, as a run that begins at that moment.
     /// - Returns: the signal's exit code.
     /// - Throws: what the first look throws.
-    func watch(
+    func run(
         _ look: (Invocation) async throws -> Sight
     ) async throws -> CommandResult {
         var shown: String?
-        let pace = profile.watchInterval ?? .seconds(30)
+        let pace = invocation.profile.watchInterval ?? .seconds(30)
         var limit = pace
         do {
             while true {
                 // The watch starts before the look, so that no change in between is missed.
-                let watch = FolderWatch(of: try folder())
-                let now = Invocation(profile, output, console)
-                let (text, show) = await now.sight(look)
+                let watch = FolderWatch(of: try invocation.folder())
+                let now = Invocation(invocation.profile, output, console)
+                let (text, show) = await sight(now, look)
                 if let error = show.error, shown == nil { throw error }
                 if text != shown { try present(show, isFirst: shown == nil) }
                 shown = text
@@ -65,10 +72,11 @@ extension Invocation {
     ///
     /// - Returns: the sight, and a text that changes only with the state, not with ages and free space.
     private func sight(
+        _ now: Invocation,
         _ look: (Invocation) async throws -> Sight
     ) async -> (text: String, seen: Seen) {
         do {
-            let sight = try await look(self)
+            let sight = try await look(now)
             let json = try Console.json(sight.answer)
             return (json.replacing(#/"(age_seconds|free|used)":[^,}]*/#, with: ""), .sight(sight))
         } catch {

@@ -5,21 +5,26 @@ internal import Remotes
 internal import Sync
 internal import SystemPackage
 
-extension Invocation {
+/// The inputs of operations that sync the stores of a run.
+struct SyncInputs {
+    private let invocation: Invocation
+
+    init(_ invocation: Invocation) { self.invocation = invocation }
+
     /// The directory with the sidecars of all stores.
     static var sidecars: FilePath {
         FilePath(ProcessEnvironment.state + "/grocerydude/sync")
     }
 
     /// Returns the stores with their sidecars.
-    func syncPlaces() throws -> SyncPlaces {
-        try SyncPlaces(stores, sidecars: Self.sidecars, context: context)
+    func places() throws -> SyncPlaces {
+        try SyncPlaces(invocation.stores, sidecars: Self.sidecars, context: invocation.context)
     }
 
     /// Reads a map.
     ///
     /// - Throws: `FileError`, `CommandError.badMap`.
-    func syncMap(at path: FilePath) throws -> SyncMap {
+    func map(at path: FilePath) throws -> SyncMap {
         do {
             return try SyncMap(
                 json: File.contents(of: path, limit: 1 << 20),
@@ -31,28 +36,28 @@ extension Invocation {
     }
 
     /// The address of the configured container, as it is used.
-    var container: String? { profile.sync.container.map(place) }
+    var container: String? { invocation.profile.sync.container.map(invocation.place) }
 
     /// A closure that returns the remote folder of a container.
-    var containerFolder: @Sendable (String) throws -> any RemoteFolder {
-        let (namelessRclone, fileSystem) = (namelessRclone, fileSystem)
+    var folder: @Sendable (String) throws -> any RemoteFolder {
+        let (namelessRclone, fileSystem) = (invocation.namelessRclone, invocation.fileSystem)
         return { address in
             var rclone = namelessRclone
             let address = RemoteAddress(address)
-            if address.isOfRclone { rclone.machine = Self.machine }
+            if address.isOfRclone { rclone.machine = MachineSecret.kept }
             return address.folder(through: rclone, fileSystem: fileSystem)
         }
     }
 
     /// The options of an exchange.
-    var syncOptions: RunSync.Options {
-        var options = RunSync.Options(date: now, program: tool)
+    var options: RunSync.Options {
+        var options = RunSync.Options(date: invocation.now, program: invocation.tool)
         options.container = container
-        options.writesWhileOpen = profile.sync.writesWhileOpen
-        if isWithProfilesStores { options.commands = profile.sync.commands }
-        options.commands.timeout = profile[hooksFor: .sync].timeout
-        options.commands.remote = place
-        if isInProfilesPlaces { options.commands.profile = profile.name }
+        options.writesWhileOpen = invocation.profile.sync.writesWhileOpen
+        if invocation.isWithProfilesStores { options.commands = invocation.profile.sync.commands }
+        options.commands.timeout = invocation.profile[hooksFor: .sync].timeout
+        options.commands.remote = invocation.place
+        if invocation.isInProfilesPlaces { options.commands.profile = invocation.profile.name }
         return options
     }
 
@@ -75,21 +80,21 @@ extension Invocation {
         isDryRun: Bool = false,
         answersNewsOnly: Bool = false
     ) async throws -> CommandResult {
-        let places = try syncPlaces()
-        var options = syncOptions
+        let places = try places()
+        var options = options
         options.acceptsChanges = acceptsChanges
         options.rejoining = rejoining
         options.refills = refills
         options.isDryRun = isDryRun
         let synced = try await RunSync(
             in: places,
-            folder: containerFolder,
+            folder: folder,
             options: options,
-            context: context
+            context: invocation.context
         ).run(places.enabled(named: names))
         let isNews = synced.contains { $0.error != nil || $0.outcome?.isQuiet == false }
         if isNews || !answersNewsOnly {
-            try console.answer(SyncRunAnswer(synced, isDryRun: isDryRun, self))
+            try invocation.console.answer(SyncRunAnswer(synced, isDryRun: isDryRun, invocation))
         }
         var result = result(of: synced)
         result.isUneventful = !isNews
@@ -103,7 +108,7 @@ extension Invocation {
         var result = CommandResult(.done)
         for store in synced {
             guard let error = store.error else { continue }
-            result = failure(error, after: result)
+            result = invocation.failure(error, after: result)
         }
         guard synced.count > 1, result.status != .done else { return result }
         return synced.contains { $0.error == nil }

@@ -153,12 +153,12 @@ struct BrokenRemoteCommandTests {
     @Test("A command recognizes its machine, and continues if it cannot")
     func machine() throws {
         let directory = sandbox.path("State/grocerydude")
-        let machine = try #require(Invocation.machine(in: directory))
+        let machine = try #require(MachineSecret.kept(in: directory))
         #expect(machine.count > 16)
-        #expect(Invocation.machine(in: directory) == machine)
-        #expect(Invocation.machine(in: sandbox.path("Other")) != machine)
+        #expect(MachineSecret.kept(in: directory) == machine)
+        #expect(MachineSecret.kept(in: sandbox.path("Other")) != machine)
         try sandbox.write("in the way", to: "file")
-        #expect(Invocation.machine(in: sandbox.path("file")) == nil)
+        #expect(MachineSecret.kept(in: sandbox.path("file")) == nil)
         #expect(try Directory.open(directory).names().map(\.description) == ["machine"])
     }
 

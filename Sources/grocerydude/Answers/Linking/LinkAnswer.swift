@@ -7,15 +7,17 @@ struct LinkAnswer: Answer {
     var remote: String
     /// The configuration file with the link.
     var configuration: String
-    var alreadyLinked: Bool
+    /// Whether it was linked to this folder before.
+    var isOld: Bool
     /// The folder that was linked before.
     var replaced: String?
     var account: String?
     var space: RemoteSpace?
     private let facts: FolderFacts
 
-    private enum CodingKeys: CodingKey {
-        case profile, remote, configuration, alreadyLinked, replaced, account, space
+    private enum CodingKeys: String, CodingKey {
+        case profile, remote, configuration, replaced, account, space
+        case isOld = "alreadyLinked"
     }
 
     init(
@@ -28,7 +30,7 @@ struct LinkAnswer: Answer {
         profile = place.profile
         self.remote = remote
         configuration = place.path
-        alreadyLinked = isOld
+        self.isOld = isOld
         self.replaced = replaced
         account = facts.account
         space = facts.space
@@ -40,7 +42,7 @@ struct LinkAnswer: Answer {
         let place = facts.phrase(for: remote)
         let space = facts.spaceText.map { " (\($0))" } ?? ""
         console.done(
-            alreadyLinked
+            isOld
                 ? "\(who)is already linked to \(place)\(space)".trimmed
                 : "linked \(who)to \(place)\(space)"
         )

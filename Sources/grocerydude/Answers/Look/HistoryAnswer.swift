@@ -157,7 +157,7 @@ extension RowHistory.Place {
     fileprivate var name: String {
         switch self {
         case .backup(let backup): backup.name
-        case .live: Invocation.live
+        case .live: LiveStores.name
         }
     }
 
@@ -165,7 +165,7 @@ extension RowHistory.Place {
     fileprivate var title: String {
         switch self {
         case .backup(let backup): backup.displayName
-        case .live: Invocation.live
+        case .live: LiveStores.name
         }
     }
 }

@@ -58,9 +58,10 @@ extension BackupCommand {
             result.isUneventful = true
             return result
         }
-        let result = await invocation.perform(.backup, failing: fail) {
+        let run = CommandRun(invocation)
+        let result = await run.perform(.backup, failing: fail) {
             do {
-                try await invocation.recover(recovery)
+                try await run.recover(recovery)
                 return try await backUp(invocation)
             } catch {
                 return fail(error)

@@ -159,7 +159,7 @@ struct RestoreCommand: FolderCommand {
         var options = options(invocation)
         // If its folder is unreachable, the safety backup has to wait too.
         options.backup.queues = invocation.profile.queues || backup.isWaiting
-        options.sidecars = Invocation.sidecars
+        options.sidecars = SyncInputs.sidecars
         let restore = RestoreBackup(
             from: folder,
             options: options,
@@ -220,7 +220,8 @@ struct RestoreCommand: FolderCommand {
         // If a signer is named, the archive is checked after it is opened.
         guard signer == nil, let reason = backup.distrust else { return }
         let isNamed = name != nil && name != "latest"
-        guard !isNamed, yes, target == nil, !dryRun, try !invocation.knowsNobody else { return }
+        guard !isNamed, yes, target == nil, !dryRun, try !invocation.memory.catalog.knowsNobody
+        else { return }
         // A backup without a known signature may be damaged, so it is opened first.
         guard !backup.isAnonymous else { return backup.requireTrust() }
         throw CommandError.notTrusted(
@@ -258,9 +259,10 @@ struct RestoreCommand: FolderCommand {
         in folder: BackupFolder,
         _ invocation: Invocation
     ) async throws -> Backup? {
-        if undo { return try await invocation.backupToUndo(in: folder) }
-        if let at { return try await invocation.backup(at: at, in: folder) }
-        return try await invocation.backup(named: name, in: folder)
+        let choice = BackupChoice(in: folder, invocation)
+        if undo { return try await choice.toUndo() }
+        if let at { return try await choice.made(by: at) }
+        return try await choice.named(name)
     }
 
     /// Brings rows back into a store that may be in use.

@@ -124,7 +124,7 @@ struct CheckCommand: FolderCommand {
         if invocation.profile.check.all, names.isEmpty { return backups }
         let all = names.isEmpty ? ["latest"] : names
         return try await checks.find(
-            invocation.naming(all, in: folder),
+            BackupChoice(in: folder, invocation).naming(all),
             in: backups,
             now: invocation.now
         )

@@ -30,7 +30,7 @@ struct ConsolidateCommand: FolderCommand {
             in: folder,
             options: options,
             context: invocation.context
-        ).run(invocation.naming(name, in: folder))
+        ).run(BackupChoice(in: folder, invocation).naming(name))
         return try invocation.answer(ConsolidateAnswer(outcome), problems: outcome.problems)
     }
 }

@@ -38,7 +38,7 @@ struct DeleteCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let backup = try await invocation.find(name, in: folder)
+        let backup = try await BackupChoice(in: folder, invocation).find(name)
         let delete = DeleteBackup(from: folder, context: invocation.context)
         // The user confirms exactly these backups.
         let planned =

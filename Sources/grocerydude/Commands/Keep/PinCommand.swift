@@ -42,7 +42,7 @@ protocol PinningCommand: FolderCommand {
 extension PinningCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let name = try await invocation.naming(name, in: folder)
+        let name = try await BackupChoice(in: folder, invocation).naming(name)
         let (backup, problems) = try await PinBackup(in: folder, context: invocation.context)
             .run(name, isPinned: pins, at: invocation.now)
         let row = BackupRow(backup, invocation.origin, invocation)

@@ -30,7 +30,7 @@ struct KeyCheckCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let names = try await invocation.naming(names, in: folder)
+        let names = try await BackupChoice(in: folder, invocation).naming(names)
         let check = CheckKeys(in: folder, context: invocation.context)
         let items = try await check.run(all ? nil : names, now: invocation.now)
         try invocation.console.answer(items.map { KeyCheckRow($0) })

@@ -101,7 +101,7 @@ struct DiffCommand: FolderCommand {
         _ invocation: Invocation
     ) async throws -> (state: CompareStates.State, name: String) {
         guard text != "live" else { return (.live, text) }
-        let backup = try await invocation.find(text, in: folder)
+        let backup = try await BackupChoice(in: folder, invocation).find(text)
         return (.backup(backup), backup.name)
     }
 }

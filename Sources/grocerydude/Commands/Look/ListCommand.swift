@@ -41,7 +41,7 @@ struct ListCommand: FolderCommand {
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        if watch.isOn { return try await invocation.watch(look) }
+        if watch.isOn { return try await SightWatch(invocation).run(look) }
         let sight = try await look(invocation)
         try invocation.console.answer(sight.answer)
         for remark in sight.remarks { invocation.context.report(remark) }

@@ -26,7 +26,7 @@ struct ShowCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let name = try await invocation.naming(name, in: folder)
+        let name = try await BackupChoice(in: folder, invocation).naming(name)
         let outcome = try await ShowBackup(in: folder, context: invocation.context)
             .run(name, path: path, now: invocation.now)
         var answer = ShowAnswer(outcome, invocation)

@@ -35,7 +35,7 @@ struct StatusCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         if watch.isOn {
-            return try await invocation.watch { try await look($0).sight }
+            return try await SightWatch(invocation).run { try await look($0).sight }
         }
         let (status, sight) = try await look(invocation)
         try invocation.console.answer(sight.answer)

@@ -54,7 +54,7 @@ struct CopyCommand: FolderCommand {
         options.allowsDamage = allowDamaged
         // The profile's recipients are for its own folder.
         if !recipients.recipient.isEmpty { options.recipients = try source.keys.recipients() }
-        let names = try await invocation.naming(names, in: source)
+        let names = try await BackupChoice(in: source, invocation).naming(names)
         let outcome = try await CopyBackups(
             from: source,
             to: target,

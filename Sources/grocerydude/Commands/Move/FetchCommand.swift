@@ -30,7 +30,7 @@ struct FetchCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let backup = try await invocation.find(name, in: folder)
+        let backup = try await BackupChoice(in: folder, invocation).find(name)
         let fetch = FetchBackup(
             from: folder,
             allowsDamage: allowDamaged,

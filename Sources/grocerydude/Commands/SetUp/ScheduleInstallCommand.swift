@@ -23,10 +23,11 @@ struct ScheduleInstallCommand: ConsoleCommand {
     var schedule: String?
 
     @Flag(
+        name: .customLong("continuous"),
         help:
             "Have a service look every minute whether something has changed, and back up then; as 'continuous 1m'."
     )
-    var continuous = false
+    var isContinuous = false
 
     @Flag(help: "Write the files, and start nothing.")
     var noEnable = false
@@ -37,7 +38,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
     var output: OutputOptions { options.output }
 
     func validate() throws {
-        guard !continuous || schedule == nil else {
+        guard !isContinuous || schedule == nil else {
             throw ValidationError("'--continuous' and '--schedule' exclude each other")
         }
         if let schedule, Schedule(schedule) == nil {
@@ -49,7 +50,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
 
     func run(on console: Console) async throws -> ExitStatus {
         let flag =
-            continuous
+            isContinuous
             ? FlagValue("--continuous", "schedule", "continuous 1m")
             : FlagValue("--schedule", "schedule", schedule)
         let profile = try options.profile([flag])

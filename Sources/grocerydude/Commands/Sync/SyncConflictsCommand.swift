@@ -41,7 +41,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         var recovery: Recovery { .none }
 
         func run(_ invocation: Invocation) async throws -> CommandResult {
-            let places = try invocation.syncPlaces()
+            let places = try SyncInputs(invocation).places()
             let start = since?.date(now: invocation.now, in: invocation.timeZone)
             var rows: [ConflictRow] = []
             for store in try store.stores(in: places) {
@@ -72,18 +72,18 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
         func exchange(_ invocation: Invocation) async throws -> CommandResult {
-            let places = try invocation.syncPlaces()
+            let places = try SyncInputs(invocation).places()
             let store = try store.only(in: places)
             try await SettleConflicts(in: places, context: invocation.context)
                 .take(number, of: store, at: invocation.now, program: invocation.tool)
             let synced = try await RunSync(
                 in: places,
-                folder: invocation.containerFolder,
-                options: invocation.syncOptions,
+                folder: SyncInputs(invocation).folder,
+                options: SyncInputs(invocation).options,
                 context: invocation.context
             ).run([store])
             try invocation.console.answer(SyncRunAnswer(synced, invocation))
-            return invocation.result(of: synced)
+            return SyncInputs(invocation).result(of: synced)
         }
     }
 
@@ -98,7 +98,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
         func run(_ invocation: Invocation) async throws -> CommandResult {
-            let places = try invocation.syncPlaces()
+            let places = try SyncInputs(invocation).places()
             var count: Int64 = 0
             for store in try store.stores(in: places) {
                 count += try await SettleConflicts(in: places, context: invocation.context)

@@ -35,7 +35,7 @@ struct SyncDisableCommand: SyncingCommand {
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let places = try invocation.syncPlaces()
+        let places = try SyncInputs(invocation).places()
         let only = try store.only(in: places)
         let outcome = try await DisableSync(in: places, context: invocation.context)
             .run(only, asBefore: asBefore) { overview in

@@ -103,21 +103,23 @@ struct SyncEnableCommand: SyncingCommand {
         guard plain || invocation.profile.keys.recipients.isEmpty else {
             throw CommandError.syncIsPlain
         }
-        let places = try invocation.syncPlaces()
-        guard let container = invocation.container else { throw SyncError.noContainerNamed }
+        let places = try SyncInputs(invocation).places()
+        guard let container = SyncInputs(invocation).container else {
+            throw SyncError.noContainerNamed
+        }
         var options = EnableSync.Options(container: container, device: device ?? Self.machine)
         options.group = invocation.profile.sync.group
         if let path = invocation.profile.sync.map {
-            options.map = try invocation.syncMap(at: path)
+            options.map = try SyncInputs(invocation).map(at: path)
         }
         options.exclude = exclude
         options.match = match
         options.isDryRun = dryRun
         let outcome = try await EnableSync(
             in: places,
-            folder: invocation.containerFolder,
+            folder: SyncInputs(invocation).folder,
             options: options,
-            running: invocation.syncOptions,
+            running: SyncInputs(invocation).options,
             context: invocation.context
         ).run(places.store(named: store)) { plan in
             // A dry run's answer is the plan.
@@ -136,7 +138,8 @@ struct SyncEnableCommand: SyncingCommand {
         }
         guard let outcome else { return .declined }
         try invocation.console.answer(SyncEnableAnswer(outcome, isDryRun: dryRun, invocation))
-        return outcome.synced.map { invocation.result(of: [$0]) } ?? CommandResult(.done)
+        return outcome.synced.map { SyncInputs(invocation).result(of: [$0]) }
+            ?? CommandResult(.done)
     }
 
     /// The machine's name without its domain.

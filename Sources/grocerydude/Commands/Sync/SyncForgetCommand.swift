@@ -29,13 +29,18 @@ struct SyncForgetCommand: SyncingCommand {
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let places = try invocation.syncPlaces()
+        let places = try SyncInputs(invocation).places()
         let only = try store.only(in: places)
         guard try invocation.confirm("Forget the device '\(device)'?", yes: yes) else {
             return .declined
         }
         let name = try await ForgetDevice(in: places, context: invocation.context)
-            .run(device, of: only, at: invocation.now, program: invocation.syncOptions.program)
+            .run(
+                device,
+                of: only,
+                at: invocation.now,
+                program: SyncInputs(invocation).options.program
+            )
         try invocation.console.answer(
             DoneAnswer(
                 facts: Facts(device: name),

@@ -35,7 +35,11 @@ struct SyncRejoinCommand: ExchangingCommand {
             }
         guard try invocation.confirm(question, yes: yes) else { return .declined }
         // This accepts the meaning of the data, but no waiting map.
-        return try await invocation.exchange(stores.store, acceptsChanges: false, rejoining: take)
+        return try await SyncInputs(invocation).exchange(
+            stores.store,
+            acceptsChanges: false,
+            rejoining: take
+        )
     }
 }
 

@@ -26,7 +26,7 @@ struct SyncRunCommand: ExchangingCommand {
 
     var logged: Run.Command? { dryRun ? nil : .sync }
     func exchange(_ invocation: Invocation) async throws -> CommandResult {
-        try await invocation.exchange(
+        try await SyncInputs(invocation).exchange(
             stores.store,
             acceptsChanges: acceptChanges,
             isDryRun: dryRun

@@ -37,12 +37,16 @@ struct SyncSeedCommand: ExchangingCommand {
         if let map { return try await publish(FilePath(map), invocation) }
         let question = "Fill the container with all rows that this machine knows?"
         guard try invocation.confirm(question, yes: yes) else { return .declined }
-        return try await invocation.exchange(stores.store, acceptsChanges: false, refills: true)
+        return try await SyncInputs(invocation).exchange(
+            stores.store,
+            acceptsChanges: false,
+            refills: true
+        )
     }
 
     private func publish(_ path: FilePath, _ invocation: Invocation) async throws -> CommandResult {
-        let map = try invocation.syncMap(at: path)
-        let places = try invocation.syncPlaces()
+        let map = try SyncInputs(invocation).map(at: path)
+        let places = try SyncInputs(invocation).places()
         let enabled = try places.enabled(named: stores.store)
         guard enabled.count == 1, let store = enabled.first else {
             throw SyncError.severalStores(enabled.map(\.path.description), in: places.directory)
@@ -51,6 +55,9 @@ struct SyncSeedCommand: ExchangingCommand {
         guard try invocation.confirm(question, yes: yes) else { return .declined }
         try await PublishMap(in: places, context: invocation.context)
             .run(map, of: store, at: invocation.now, program: invocation.tool)
-        return try await invocation.exchange([store.path.description], acceptsChanges: false)
+        return try await SyncInputs(invocation).exchange(
+            [store.path.description],
+            acceptsChanges: false
+        )
     }
 }

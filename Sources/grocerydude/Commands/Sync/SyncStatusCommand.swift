@@ -31,7 +31,7 @@ struct SyncStatusCommand: SyncingCommand {
     var ownFlags: [FlagValue?] { [FlagValue("--max-age", "sync.max_age", maxAge?.text)] }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let places = try invocation.syncPlaces()
+        let places = try SyncInputs(invocation).places()
         let stores = try ShowSync(in: places, context: invocation.context)
             .run(places.enabled(named: stores.store))
         try invocation.console.answer(SyncStatusAnswer(stores, invocation))

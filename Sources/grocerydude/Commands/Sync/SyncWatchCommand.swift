@@ -27,7 +27,7 @@ struct SyncWatchCommand: ExchangingCommand {
 
     func exchange(_ invocation: Invocation) async throws -> CommandResult {
         // A permanent error ends the command.
-        _ = try invocation.syncPlaces().enabled(named: stores.store)
+        _ = try SyncInputs(invocation).places().enabled(named: stores.store)
         var seen: [String]?
         var retry: ContinuousClock.Instant?
         do {
@@ -37,7 +37,9 @@ struct SyncWatchCommand: ExchangingCommand {
                 let sight = await look(now)
                 let isDue = retry.map { $0 <= .now } ?? false
                 if sight == nil || sight != seen || isDue {
-                    let result = await now.perform(.sync) { await round(now, isFirst: seen == nil) }
+                    let result = await CommandRun(now).perform(.sync) {
+                        await round(now, isFirst: seen == nil)
+                    }
                     try Interruption.check()
                     retry = result.isSuccess ? nil : .now + Self.patience
                     if now.console.isAnswerLost { return CommandResult(.done) }
@@ -54,7 +56,7 @@ struct SyncWatchCommand: ExchangingCommand {
 
     private func round(_ invocation: Invocation, isFirst: Bool) async -> CommandResult {
         do {
-            return try await invocation.exchange(
+            return try await SyncInputs(invocation).exchange(
                 stores.store,
                 acceptsChanges: false,
                 answersNewsOnly: !isFirst
@@ -66,7 +68,7 @@ struct SyncWatchCommand: ExchangingCommand {
 
     /// Returns the states of the stores' files and the container's; `nil` if the container is remote.
     private func look(_ invocation: Invocation) async -> [String]? {
-        guard let places = try? invocation.syncPlaces(),
+        guard let places = try? SyncInputs(invocation).places(),
             let stores = try? places.enabled(named: self.stores.store)
         else { return [] }
         var lines: [String] = []
@@ -78,7 +80,7 @@ struct SyncWatchCommand: ExchangingCommand {
             }
             guard let overview = try? places.overview(of: store), let group = overview.group,
                 let address = overview.container,
-                let folder = try? invocation.containerFolder(address)
+                let folder = try? SyncInputs(invocation).folder(address)
             else { continue }
             guard folder.directory != nil else { return nil }
             for name in ["log", "base", "info"] {

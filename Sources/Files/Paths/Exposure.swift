@@ -63,6 +63,35 @@ public struct Exposure: Sendable, Equatable, CustomStringConvertible {
         return nil
     }
 
+    /// Finds the reason why other users can decide which files are in a directory.
+    ///
+    /// Everybody may add files to a sticky directory, and create a directory in it. So the directory must belong to this
+    /// user, to root, or to the owner of its parent, who could replace it anyway.
+    ///
+    /// - Returns: `nil` if there is none, or if the directory does not exist.
+    public init?(ofEntriesIn directory: FilePath) {
+        if let exposure = Exposure(of: directory) {
+            self = exposure
+            return
+        }
+        let path = Self.absolute(directory)
+        guard let info = try? FileInfo(of: path),
+            let parent = try? FileInfo(of: path.removingLastComponent()),
+            let target = try? FileInfo(of: path.resolved())
+        else { return nil }
+        if ![0, geteuid(), parent.owner].contains(info.owner) {
+            reason = .owner(info.owner)
+        } else if target.mode & 0o002 != 0 {
+            reason = .everybody
+        } else if geteuid() == 0, target.mode & 0o020 != 0 {
+            reason = .group
+        } else {
+            return nil
+        }
+        self.path = path
+        isDirectory = true
+    }
+
     private static func reason(_ info: FileInfo, _ trusted: Set<UInt32>) -> Reason? {
         let isRoot = geteuid() == 0
         // The content of /dev/null cannot be changed.

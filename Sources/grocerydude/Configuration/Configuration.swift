@@ -8,33 +8,23 @@ internal import SystemPackage
 /// Each setting is resolved separately. A flag overrides the environment, which overrides the configuration's profile,
 /// its common settings, and the defaults. A configuration or a profile that cannot be used is a `ConfigurationError`.
 struct Configuration {
-    /// The configuration's file; `nil` if there is none, which is equivalent to an empty one.
+    /// The files that were read.
+    let files: ConfigurationFiles
+    /// The merged files; `nil` if there are none, which is equivalent to an empty one.
     let file: ConfigurationFile?
     /// The profile that flags or the environment name.
     private let chosen: String?
-    /// The path of the configuration, which may not exist.
-    private let path: String
 
     /// Reads the configuration named by flags or the environment, or the default one if it exists.
     init(_ options: ConfigurationOptions) throws {
-        chosen = options.chosenProfile
-        if let named = options.configuration ?? ProcessEnvironment.value("GROCERYDUDE_CONFIG") {
-            self.path = named
-            file = try ConfigurationFile(named)
-        } else {
-            self.path = Self.usualPath
-            // A dangling link is an error, not a missing configuration.
-            let isThere = (try? FileManager.default.attributesOfItem(atPath: self.path)) != nil
-            file = isThere ? try ConfigurationFile(self.path) : nil
-        }
-        try refuseShared()
+        try self.init(ConfigurationFiles(options), profile: options.chosenProfile)
     }
 
-    /// Creates a configuration from a file that was read, and a profile's name.
-    init(_ file: ConfigurationFile?, path: String, profile: String?) throws {
+    /// Creates a configuration from its files and a profile's name.
+    init(_ files: ConfigurationFiles, profile: String?, mayBeEmpty: Bool = false) throws {
         chosen = profile
-        self.path = path
-        self.file = file
+        self.files = files
+        file = try files.merged(mayBeEmpty: mayBeEmpty)
         try refuseShared()
     }
 
@@ -49,7 +39,7 @@ struct Configuration {
     func profile(_ flags: [FlagValue?]) throws -> Profile {
         guard let file else {
             guard chosen == nil else {
-                throw ConfigurationError.noConfiguration(profile: chosen, file: path)
+                throw ConfigurationError.noConfiguration(profile: chosen, file: files.path.string)
             }
             return try resolve(nil, flags)
         }
@@ -69,7 +59,7 @@ struct Configuration {
     /// Returns all profiles; throws if there are none, or if a flag or variable sets one place for all of them.
     func allProfiles(_ flags: [FlagValue?]) throws -> [Profile] {
         guard let file, !file.profiles.isEmpty else {
-            throw ConfigurationError.noConfiguration(profile: nil, file: file?.path ?? path)
+            throw ConfigurationError.noConfiguration(profile: nil, file: files.path.string)
         }
         let profiles = try file.profiles.map { try resolve($0, flags) }
         for key in ["stores", "remote", "origin"] {

@@ -3,14 +3,14 @@ internal import Foundation
 internal import SystemPackage
 internal import Yams
 
-/// A valid configuration that was read.
+/// A valid file of a configuration, or several that are merged.
 ///
 /// It is read with Yams node by node, since only that yields the line of a key, and the keys that nothing reads.
 struct ConfigurationFile {
     /// The values by their settings' keys.
     typealias Values = [String: WrittenValue]
 
-    /// The absolute path of the file.
+    /// The absolute path of the file; of the own file if several are merged.
     let path: String
     /// The settings for all profiles.
     private(set) var common: Values = [:]
@@ -21,18 +21,18 @@ struct ConfigurationFile {
     private static let sizeLimit = 1 << 18
     private static let exampleHint = "'grocerydude config example' prints one to begin with"
 
-    /// Reads a configuration; throws `ConfigurationError` with all its faults.
-    init(_ path: String) throws {
-        let path = FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(path))
-            .lexicallyNormalized()
-        try self.init(path.string, text: Self.text(of: path))
-    }
-
-    /// Reads a configuration's text; throws `ConfigurationError` with all its faults.
-    init(_ path: String, text: String) throws {
+    /// Reads a file's text; returns `nil` if there are only comments in it.
+    ///
+    /// - Parameters:
+    ///   - path: the file's absolute path.
+    ///   - text: its text.
+    ///   - base: the directory at which relative paths begin.
+    /// - Throws: `ConfigurationError` with all faults of the text.
+    init?(_ path: String, text: String, base: String) throws {
         self.path = path
-        var reader = ConfigurationReader(file: path)
-        reader.read(try Self.compose(text, of: path))
+        var reader = ConfigurationReader(file: path, base: base)
+        guard let root = try Self.compose(text, of: path) else { return nil }
+        reader.read(root)
         guard reader.faults.isEmpty else {
             throw ConfigurationError.invalid(reader.faults.sorted { $0.line < $1.line })
         }
@@ -40,6 +40,40 @@ struct ConfigurationFile {
         profiles = reader.profiles
     }
 
+    /// Merges files; each overrides those before it, setting by setting.
+    ///
+    /// - Parameters:
+    ///   - files: the files, the own one last.
+    ///   - path: the absolute path of the own file, which may be missing.
+    init(merging files: [ConfigurationFile], at path: String) {
+        self.path = path
+        // The own file's profiles come first.
+        for file in files.reversed() where file.path == path {
+            profiles = file.profiles.map { ($0.name, [:]) }
+        }
+        for file in files {
+            common.merge(file.common) { $1 }
+            for (name, values) in file.profiles {
+                guard let index = profiles.firstIndex(where: { $0.name.exact == name.exact }) else {
+                    profiles.append((name, values))
+                    continue
+                }
+                profiles[index].values.merge(values) { $1 }
+            }
+        }
+    }
+
+    /// Returns the values of a profile, without those for all; `nil` if there is no such profile.
+    func values(of profile: String?) -> Values? {
+        guard let profile else { return common }
+        return profiles.first { $0.name.exact == profile.exact }?.values
+    }
+
+    static func empty(_ path: String) -> ConfigurationError {
+        .unreadable(path, reason: "is empty", hint: exampleHint)
+    }
+
+    /// Returns the text of a file that only trusted users may change; throws `ConfigurationError`.
     static func text(of path: FilePath) throws -> String {
         let name = printable(path)
         func unreadable(_ reason: String, _ hint: String? = nil) -> ConfigurationError {
@@ -74,8 +108,8 @@ struct ConfigurationFile {
         }
     }
 
-    /// Returns the root's keys and values.
-    private static func compose(_ text: String, of file: String) throws -> Node.Mapping {
+    /// Returns the root's keys and values; `nil` if there is no root.
+    private static func compose(_ text: String, of file: String) throws -> Node.Mapping? {
         func fault(_ line: Int, _ reason: String, hint: String? = nil) -> ConfigurationError {
             .invalid([ConfigurationFault(file: file, line: line, reason: reason, hint: hint)])
         }
@@ -85,7 +119,7 @@ struct ConfigurationFile {
         do {
             // The arguments are explicit, since the defaults read the environment, and may print.
             guard let root = try Yams.compose(yaml: text, .default, .default, .utf8) else {
-                throw ConfigurationError.unreadable(file, reason: "is empty", hint: exampleHint)
+                return nil
             }
             guard let mapping = root.mapping else {
                 throw fault(root.mark?.line ?? 1, "it does not begin with a key, such as 'stores:'")

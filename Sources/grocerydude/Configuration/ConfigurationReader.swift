@@ -14,10 +14,10 @@ struct ConfigurationReader {
     private let settings = Dictionary(uniqueKeysWithValues: Setting.all.map { ($0.key, $0) })
     private let base: String
 
-    init(file: String) {
+    /// Creates a reader for a file's nodes; relative paths in it begin at the directory `base`.
+    init(file: String, base: String) {
         self.file = file
-        let directory = (file as NSString).deletingLastPathComponent
-        base = directory == "/" ? "" : directory
+        self.base = base == "/" ? "" : base
     }
 
     /// The place of a mapping in the configuration.

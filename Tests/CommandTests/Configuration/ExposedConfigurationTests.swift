@@ -120,6 +120,34 @@ struct ExposedConfigurationTests {
         try expectRefusal("rclone's configuration", ["list", "--remote", "rclone:nas:x"])
     }
 
+    @Test("A piece that others may change is refused, and so is a directory to which they may add")
+    func pieces() throws {
+        let directory = ".config/grocerydude/config.d"
+        try sandbox.write("stores: ~/Stores\nremote: ~/Remote\n", to: "\(directory)/a.yaml")
+        #expect(try program.run("list").status == 0)
+        let path = sandbox.path("\(directory)/a.yaml")
+        try mode(0o602, "\(directory)/a.yaml")
+        try expectRefusal(
+            "the configuration '\(path)' is refused: everybody may change '\(path)'",
+            hint: "hint: take that away: chmod go-w '\(path)'"
+        )
+        try mode(0o600, "\(directory)/a.yaml")
+        for mode in [0o777, 0o1777] {
+            try self.mode(mode, directory)
+            try expectRefusal("everybody may change '\(sandbox.path(directory))'")
+        }
+        try mode(0o700, directory)
+        #expect(try program.run("list").status == 0)
+        guard geteuid() == 0 else { return }
+        for name in ["\(directory)/a.yaml", directory] {
+            try give(name)
+            try expectRefusal("'\(sandbox.path(name))' belongs to user 65534")
+            try Tool.check("chown", ["0", sandbox.path(name).string])
+        }
+        try mode(0o660, "\(directory)/a.yaml")
+        try expectRefusal("the group of '\(path)' may change it")
+    }
+
     @Test("A password in a file that others may read gives a warning")
     func readable() throws {
         let path = try sandbox.write("secret\n", to: "password")

@@ -54,6 +54,32 @@ struct ExposureTests {
         #expect(Exposure(of: path) == nil)
     }
 
+    @Test("is any in a directory to which everybody may add files, or that another user made there")
+    func entries() throws {
+        let directory = sandbox.path("etc/app")
+        #expect(Exposure(ofEntriesIn: directory) == nil)
+        #expect(Exposure(ofEntriesIn: sandbox.path("etc/none")) == nil)
+        try sandbox.link("etc/link", to: "app")
+        for (mode, reason) in [(0o1777, Exposure.Reason.everybody), (0o1770, .group)] {
+            try self.mode(mode, "etc/app")
+            let expected = reason == .group && geteuid() != 0 ? nil : reason
+            #expect(Exposure(of: path) == nil)
+            #expect(Exposure(ofEntriesIn: directory)?.reason == expected)
+            #expect(Exposure(ofEntriesIn: sandbox.path("etc/link"))?.reason == expected)
+        }
+        try mode(0o777, "etc")
+        #expect(Exposure(ofEntriesIn: directory)?.path == sandbox.path("etc"))
+    }
+
+    @Test("is any in another user's directory", .enabled(if: geteuid() == 0))
+    func othersEntries() throws {
+        try mode(0o1777, "etc")
+        try Tool.check("chown", ["65534", sandbox.path("etc/app").string])
+        // A user other than root meets the same in a sticky directory.
+        let entries = Exposure(ofEntriesIn: sandbox.path("etc/app"))
+        #expect(entries?.reason == .owner(65534))
+    }
+
     @Test("is for root one of another user, or of a group", .enabled(if: geteuid() == 0))
     func root() throws {
         try mode(0o660, "etc/app/file")

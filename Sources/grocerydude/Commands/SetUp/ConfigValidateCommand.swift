@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import SystemPackage
 
 struct ConfigValidateCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
@@ -14,16 +15,21 @@ struct ConfigValidateCommand: ConsoleCommand {
     func run(on console: Console) async throws -> ExitStatus {
         do {
             let configuration = try Configuration(options)
-            guard let file = configuration.file else {
+            guard configuration.file != nil else {
                 throw ConfigurationError.noConfiguration(
                     profile: nil,
-                    file: Configuration.usualPath
+                    file: configuration.files.path.string
                 )
             }
             // The chosen profile may be missing.
             if options.profile != nil { _ = try configuration.profile([]) }
             try configuration.validate(at: Date())
-            try console.answer(ConfigValidateAnswer(file: file.path, profiles: configuration.names))
+            try console.answer(
+                ConfigValidateAnswer(
+                    files: configuration.files.paths,
+                    profiles: configuration.names
+                )
+            )
             return .done
         } catch ConfigurationError.invalid(let faults) {
             for fault in faults { console.error(ConfigurationError.invalid([fault])) }
@@ -34,11 +40,13 @@ struct ConfigValidateCommand: ConsoleCommand {
 
 /// The answer about a valid configuration.
 struct ConfigValidateAnswer: Answer {
-    var file: String
+    /// The paths of its files, each before those that it overrides.
+    var files: [String]
     var profiles: [String]
 
     func write(to console: Console) {
+        let paths = files.map { "'\($0)'" }.joined(separator: ", ")
         let names = profiles.isEmpty ? "none" : profiles.joined(separator: ", ")
-        console.answer("'\(file)' is valid; profiles: \(names)")
+        console.answer("\(paths) \(files.count == 1 ? "is" : "are") valid; profiles: \(names)")
     }
 }

@@ -8,8 +8,9 @@ struct LinkedPlace {
     let path: String
     /// The profile; `nil` for the top level.
     let profile: String?
+    private let files: ConfigurationFiles
     private let file: ConfigurationFile?
-    /// The text from which `file` was read.
+    /// The text of the own file.
     private let text: String
 
     /// Finds the place for some options.
@@ -28,12 +29,11 @@ struct LinkedPlace {
 
     /// Finds the place in a named configuration, or in the default one.
     init(named: String?, profile chosen: String?, mayBeMissing: Bool) throws {
-        let path = FilePath(FileManager.default.currentDirectoryPath)
-            .pushing(FilePath(named ?? Configuration.usualPath)).lexicallyNormalized()
+        files = try ConfigurationFiles(named: named, mayBeMissing: mayBeMissing)
+        let path = files.path
         self.path = path.string
-        let isThere = (try? FileManager.default.attributesOfItem(atPath: path.string)) != nil
-        text = isThere || !mayBeMissing && named != nil ? try ConfigurationFile.text(of: path) : ""
-        file = Self.isEmpty(text) ? nil : try ConfigurationFile(path.string, text: text)
+        text = files.own ?? ""
+        file = try files.merged(mayBeEmpty: mayBeMissing)
         let names = file?.profiles.map(\.name) ?? []
         if let chosen {
             guard ConfigurationReader.isName(chosen), mayBeMissing || names.contains(chosen) else {
@@ -47,16 +47,6 @@ struct LinkedPlace {
                 throw ConfigurationError.whichProfile(file: path.string, names: names)
             }
             profile = names.first
-        }
-    }
-
-    /// Returns whether a text contains only comments.
-    private static func isEmpty(_ text: String) -> Bool {
-        do {
-            return try ConfigurationEdit.root(of: text) == nil
-        } catch {
-            // The reader of the text reports the fault.
-            return false
         }
     }
 
@@ -106,8 +96,7 @@ struct LinkedPlace {
             }
             throw ConfigurationError.notEditable(path, profile: profile, lines: lines)
         }
-        let changed = try ConfigurationFile(path, text: edit.text)
-        _ = try Configuration(changed, path: path, profile: profile)
+        _ = try Configuration(files.replacingOwn(by: edit.text), profile: profile)
         return edit.text
     }
 

@@ -10,8 +10,7 @@
 # - One dependency, one module; GRDB alone has four: Stores, Sync, History, Sample; CSQLite too; Crypto has
 #   Files and Age.
 # - Time is an argument: only the command line looks at the clock.
-# - No knots of more than 8 files (scripts/knots.py, which needs Python), and no file of more than 600 lines. Modules with
-#   larger knots have their present number as a limit, which only falls.
+# - No knots of more than 8 files (scripts/knots.py, which needs Python), and no file of more than 600 lines.
 # - No doc comment in the sources begins with What, Who, Of, Those or Where.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -17,9 +17,9 @@ enum ConfigurationError: ExplainedError {
     case shared(String, String, names: [String])
     /// A flag or an environment variable has an invalid value.
     case wrongValue(String, WrongValue)
-    /// The configuration cannot be changed without the risk of losing parts of it.
-    case notEditable(String, profile: String?, lines: [String])
-    /// The configuration has been changed by others since it was read.
+    /// A person's file, or a piece that a person has changed, decides a setting; its place, and what to do there.
+    case handwritten(String, profile: String?, steps: [String])
+    /// Others have changed a piece since it was read.
     case changedMeanwhile(String)
     /// Other users can change the configuration, or a file that it names.
     case exposed(String, Exposure)
@@ -44,8 +44,8 @@ enum ConfigurationError: ExplainedError {
         case .shared(let key, let value, let names):
             "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) have different stores and one '\(key)': '\(value)'"
         case .wrongValue(let name, let wrong): "\(name) \(wrong.reason)"
-        case .notEditable(let path, _, _):
-            "the configuration '\(path)' was not changed: its form is not one that can be changed safely"
+        case .handwritten(let place, _, _):
+            "the configuration was not changed: '\(place)' was written by hand"
         case .changedMeanwhile(let path):
             "the configuration '\(path)' was not changed: somebody else has changed it meanwhile"
         case .exposed(let what, let exposure): "\(what) is refused: \(exposure)"
@@ -73,9 +73,9 @@ enum ConfigurationError: ExplainedError {
         case .notForAll: return "set it in each profile, or name one with '--profile'"
         case .shared(let key, _, _): return "give each profile a '\(key)' of its own"
         case .wrongValue(_, let wrong): return wrong.hint
-        case .notEditable(_, let profile, let lines):
+        case .handwritten(_, let profile, let steps):
             let place = profile.map { "in profile '\($0)'" } ?? "at the top"
-            return "write there yourself, \(place): \(lines.joined(separator: "; "))"
+            return "there, \(place), \(steps.joined(separator: " and "))"
         case .changedMeanwhile: return "try again"
         case .exposed(_, let exposure): return Self.hint(exposure)
         }

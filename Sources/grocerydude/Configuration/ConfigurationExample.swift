@@ -5,6 +5,7 @@ let configurationExample = """
     #
     # What stands at the top is for all profiles; a profile's own settings win, each by itself.
     # 'grocerydude config show' tells what is in force and where it was said.
+    # Pieces in config.d/*.yaml beside this file are read too; this file wins over them.
     # Relative paths begin at this file's directory, and '~/' is your home directory.
 
     compression: default              # fast, default, best or none

@@ -12,7 +12,7 @@ struct ConfigurationFiles {
     /// The directory with the pieces, which may not exist.
     let directory: FilePath
     /// The text of the own file.
-    private(set) var own: String?
+    private let own: String?
     /// The texts of the pieces, sorted by name.
     private var pieces: [(path: FilePath, text: String)]
 
@@ -72,21 +72,18 @@ struct ConfigurationFiles {
         }
     }
 
+    /// The directory at which relative paths in all files begin.
+    private var base: String { path.removingLastComponent().string }
+
     /// The paths of the existing files, each before those that it overrides.
     var paths: [String] {
         (own == nil ? [] : [path.string]) + pieces.reversed().map(\.path.string)
     }
 
-    /// Returns the files with another text of the own one.
-    func replacingOwn(by text: String) -> ConfigurationFiles {
-        var files = self
-        files.own = text
-        return files
-    }
-
-    /// Returns the text of a piece; `nil` if there is no such piece.
-    func text(ofPiece path: FilePath) -> String? {
-        pieces.first { $0.path == path }?.text
+    /// Returns a piece's text and settings; `nil` if there is no such piece.
+    func piece(_ path: FilePath) throws -> (text: String, file: ConfigurationFile?)? {
+        guard let text = pieces.first(where: { $0.path == path })?.text else { return nil }
+        return (text, try ConfigurationFile(path.string, text: text, base: base))
     }
 
     /// Returns the files with another text of a piece; without the piece for `nil`.
@@ -106,7 +103,6 @@ struct ConfigurationFiles {
     func merged(mayBeEmpty: Bool = false) throws -> ConfigurationFile? {
         var files: [ConfigurationFile] = []
         var faults: [ConfigurationFault] = []
-        let base = path.removingLastComponent().string
         func read(_ path: FilePath, _ text: String, mayBeEmpty: Bool) throws {
             do {
                 if let file = try ConfigurationFile(path.string, text: text, base: base) {

@@ -163,6 +163,9 @@ enum Origin: Equatable, CustomStringConvertible {
     /// The built-in default.
     case `default`
 
+    /// The path of the configuration's file; `nil` for another origin.
+    var file: String? { if case .file(let path, _) = self { path } else { nil } }
+
     var description: String {
         switch self {
         case .flag(let name): name

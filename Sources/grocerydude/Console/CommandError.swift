@@ -15,7 +15,7 @@ enum CommandError: ExplainedError {
     /// Another remote folder is linked already.
     case alreadyLinked(profile: String?, to: String)
     /// The remote folder to unlink belongs to all profiles.
-    case linkedForAll(String, configuration: String)
+    case linkedForAll(String, at: String)
     /// Nothing to link is named.
     case nothingToLink
     /// The text looks like a remote of rclone, but lacks its scheme.
@@ -55,8 +55,8 @@ enum CommandError: ExplainedError {
         case .noBackupNamed: "no backup is named, and there is no terminal to choose one on"
         case .alreadyLinked(let profile, let address):
             "\(profile.map { "'\($0)' is " } ?? "")already linked to '\(address)'"
-        case .linkedForAll(let address, let configuration):
-            "'\(address)' is linked for all profiles, at the top of '\(configuration)'"
+        case .linkedForAll(let address, let place):
+            "'\(address)' is linked for all profiles, in '\(place)'"
         case .nothingToLink: "nothing is named to link to"
         case .meansRclone(let text): "there is no directory '\(text)'"
         case .meansFile(let name):

@@ -281,10 +281,16 @@ struct SignedBackupTests {
         }
         let backup = try Terminal.run([Program.path, "backup"], answering: [answer], program)
         #expect(backup.status == 0 && backup.text.contains("Continue them?"), "\(backup.text)")
-        let own = try rows().filter { $0["own"] as? Bool == true }
-        #expect(own.count == (answer == "y" ? 2 : 1))
-        let text = String(decoding: try program.sandbox.read(Program.configuration), as: UTF8.self)
-        #expect(text.contains("origin: \(name)") == (answer == "y"), "\(text)")
+        let count = try rows().filter { $0["own"] as? Bool == true }.count
+        #expect(count == (answer == "y" ? 2 : 1))
+        let piece = ".config/grocerydude/config.d/_common.yaml"
+        #expect(program.sandbox.exists(piece) == (answer == "y"))
+        if answer == "y" {
+            let text = String(decoding: try program.sandbox.read(piece), as: UTF8.self)
+            #expect(text.hasSuffix("\norigin: \"\(name)\"\n"), "\(text)")
+        }
+        let own = String(decoding: try program.sandbox.read(Program.configuration), as: UTF8.self)
+        #expect(own == "stores: ~/Stores\nremote: ~/Remote\n")
         // It is asked once.
         let again = try Terminal.run([Program.path, "backup"], answering: [], program)
         #expect(again.status == 0 && !again.text.contains("Continue"), "\(again.text)")

@@ -64,7 +64,7 @@ struct LinkServerTests {
         #expect(outcome.status == 12 && outcome.errors.contains("401"), "\(outcome.errors)")
         let check = try run("link", "rclone:bad:x", "--check")
         #expect(check.status == 12 && check.text.contains("\nremote  FAILED"), "\(check.text)")
-        #expect(!program.sandbox.exists(Program.configuration))
+        #expect(!program.sandbox.exists(".config/grocerydude"))
         #expect(try program.sandbox.contents(of: "Served").paths.isEmpty)
     }
 }

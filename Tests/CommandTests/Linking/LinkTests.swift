@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import SystemPackage
 import TestSupport
@@ -18,13 +19,37 @@ struct LinkTests {
         get throws { String(decoding: try sandbox.read(Program.configuration), as: UTF8.self) }
     }
 
+    private static let pieces = ".config/grocerydude/config.d"
+
+    /// The settings in a generated piece, behind its remark.
+    private func piece(_ name: String = "_common") throws -> String {
+        let text = String(decoding: try sandbox.read("\(Self.pieces)/\(name).yaml"), as: UTF8.self)
+        #expect(text.hasPrefix("# grocerydude wrote this and may write it again"))
+        return text.split(separator: "\n").dropFirst().map { $0 + "\n" }.joined()
+    }
+
+    private func mode(_ relative: String) throws -> Int? {
+        let path = sandbox.path(relative).string
+        return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    private func setMode(_ mode: Int, _ relative: String) throws {
+        try FileManager.default.setAttributes(
+            [.posixPermissions: mode],
+            ofItemAtPath: sandbox.path(relative).string
+        )
+    }
+
     @Test("A link creates the folder and the configuration, and backups go there")
     func fresh() throws {
         #expect(try program.run("init", "--quiet").status == 0)
         let outcome = try program.run("link", "Cloud/Backups")
         let place = sandbox.path("Cloud/Backups").string
         #expect(outcome.status == 0 && outcome.text.hasPrefix("linked to \(place) ("))
-        #expect(try configuration == "remote: \(place)\n")
+        #expect(try piece() == "remote: \"\(place)\"\n")
+        #expect(!sandbox.exists(Program.configuration))
+        #expect(try mode("\(Self.pieces)/_common.yaml") == 0o600)
+        #expect(try mode(Self.pieces) == 0o700)
         #expect(try program.run("backup", "--quiet").status == 0)
         #expect(
             try sandbox.contents(of: "Cloud/Backups").paths.contains { $0.hasSuffix(" Stores.zip") }
@@ -35,7 +60,7 @@ struct LinkTests {
         try sandbox.directory("Elsewhere")
         let again = try program.run("link", "Elsewhere/../Cloud/Backups/")
         #expect(again.status == 0 && again.text.hasPrefix("already linked to \(place)"))
-        #expect(try configuration == "remote: \(place)\n")
+        #expect(try piece() == "remote: \"\(place)\"\n")
     }
 
     @Test("A link to another folder needs --replace and leaves the backups in the first")
@@ -49,35 +74,37 @@ struct LinkTests {
         let answer = try #require(replaced.json as? [String: Any])
         #expect(answer["replaced"] as? String == sandbox.path("One").string)
         #expect(sandbox.exists("One/My Stores.zip"))
-        #expect(try configuration == "remote: \(sandbox.path("Two").string)\n")
+        #expect(try piece() == "remote: \"\(sandbox.path("Two").string)\"\n")
+        #expect(
+            answer["configuration"] as? String
+                == sandbox.path("\(Self.pieces)/_common.yaml").string
+        )
     }
 
     @Test(
-        "A link of a profile changes only its lines, keeps comments, and may add a profile"
+        "A link of a profile writes its piece, may add a profile, and changes no file of a person"
     )
     func profiles() throws {
         let text =
             "# all\nprofiles:\n  a:   # first\n    stores: ~/A\n    tags: [x]   # why\n# end\n"
         try sandbox.write(text, to: "dotfiles/config.yaml")
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o640],
-            ofItemAtPath: sandbox.path("dotfiles/config.yaml").string
-        )
+        try setMode(0o640, "dotfiles/config.yaml")
         try sandbox.directory(".config/grocerydude")
         try sandbox.link(Program.configuration, to: "../../dotfiles/config.yaml")
         #expect(try program.run("link", "A2").status == 0)
         let path = sandbox.path("A2").string
-        let changed = text.replacing("~/A\n", with: "~/A\n    remote: \(path)\n")
-        #expect(try configuration == changed)
+        #expect(try piece("a") == "profiles:\n  a:\n    remote: \"\(path)\"\n")
         let added = try program.run("link", "B2", "--profile", "b", "--stores", "B")
         #expect(added.status == 0 && added.text.hasPrefix("linked 'b' to "))
-        let own =
-            "  b:\n    stores: \(sandbox.path("B").string)\n    remote: \(sandbox.path("B2").string)\n"
-        #expect(try configuration == changed.replacing("# end\n", with: own + "# end\n"))
-        let attributes = try FileManager.default.attributesOfItem(
-            atPath: sandbox.path("dotfiles/config.yaml").string
+        let (remote, stores) = (sandbox.path("B2").string, sandbox.path("B").string)
+        #expect(
+            try piece("b")
+                == "profiles:\n  b:\n    remote: \"\(remote)\"\n    stores: \"\(stores)\"\n"
         )
-        #expect(attributes[.posixPermissions] as? Int == 0o640)
+        #expect(try configuration == text)
+        // Those who may read the person's file may read the pieces.
+        #expect(try mode("\(Self.pieces)/a.yaml") == 0o640)
+        #expect(try mode(Self.pieces) == 0o750)
         #expect(
             try FileManager.default.destinationOfSymbolicLink(
                 atPath: sandbox.path(Program.configuration).string
@@ -85,23 +112,71 @@ struct LinkTests {
         )
     }
 
-    @Test("A link shows the lines to write if the configuration cannot be changed safely")
+    @Test("A link keeps a piece's mode, and its place behind a link")
+    func placeOfPiece() throws {
+        try program.expect("link", "One")
+        try setMode(0o604, "\(Self.pieces)/_common.yaml")
+        let path = sandbox.path("\(Self.pieces)/_common.yaml").string
+        try FileManager.default.moveItem(atPath: path, toPath: sandbox.path("moved").string)
+        try sandbox.link("\(Self.pieces)/_common.yaml", to: "../../../moved")
+        try program.expect("link", "Two", "--replace")
+        #expect(try mode("moved") == 0o604)
+        #expect(try piece() == "remote: \"\(sandbox.path("Two").string)\"\n")
+    }
+
+    @Test("A link and an unlink refuse to override a person's file, and name its line")
     func refused() throws {
-        try program.configure("profiles: {a: {stores: ~/A}}\n")
-        let outcome = try program.run("link", "A2")
-        #expect(outcome.status == 64)
-        #expect(outcome.errors.contains("in profile 'a': remote: \(sandbox.path("A2").string)"))
-        #expect(try configuration == "profiles: {a: {stores: ~/A}}\n")
+        let text = "profiles: {a: {stores: ~/A,\nremote: ~/R}}\n"
+        try program.configure(text)
+        let file = sandbox.path(Program.configuration).string
+        for arguments in [["link", "A2"], ["link", "A2", "--replace"]] {
+            let outcome = try program.expect(arguments, status: 64)
+            let line = "write 'remote: \"\(sandbox.path("A2").string)\"'"
+            #expect(outcome.errors.contains("'\(file):2' was written by hand"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("hint: there, in profile 'a', \(line)"))
+        }
         #expect(!sandbox.exists("A2"))
+        // The folder is the same, but the stores directory is not.
+        let stores = try program.expect("link", "R", "--stores", "B", status: 64)
+        #expect(stores.errors.contains("'\(file):1' was written by hand"), "\(stores.errors)")
+        let unlink = try program.expect("unlink", "--yes", status: 64)
+        #expect(unlink.errors.contains("'\(file):2' was written by hand"), "\(unlink.errors)")
+        #expect(unlink.errors.contains("in profile 'a', remove 'remote'"))
+        #expect(try configuration == text)
+        #expect(!sandbox.exists(Self.pieces))
+    }
+
+    @Test("A link and an unlink refuse a piece that a person has written or changed")
+    func changedPiece() throws {
+        try program.expect("link", "One")
+        let path = "\(Self.pieces)/_common.yaml"
+        let text = String(decoding: try sandbox.read(path), as: UTF8.self)
+        for changed in [text + "prune: true\n", text + "# mine\n", "remote: \(sandbox.path)/One\n"]
+        {
+            try sandbox.write(changed, to: path)
+            for arguments in [["link", "Two", "--replace"], ["unlink", "--yes"]] {
+                let outcome = try program.expect(arguments, status: 64)
+                let place = "\(sandbox.path(path)):\(changed.hasPrefix("#") ? 2 : 1)"
+                #expect(outcome.errors.contains("'\(place)' was written by hand"))
+            }
+            #expect(String(decoding: try sandbox.read(path), as: UTF8.self) == changed)
+        }
+        // A later piece overrides the generated one.
+        try sandbox.write(text, to: path)
+        try sandbox.write("remote: ~/Three\n", to: "\(Self.pieces)/z.yaml")
+        let outcome = try program.expect("link", "Two", "--replace", status: 64)
+        #expect(outcome.errors.contains("'\(sandbox.path("\(Self.pieces)/z.yaml")):1'"))
     }
 
     @Test("A link accepts one folder for two profiles with different stores, each named")
     func shared() throws {
-        let text =
-            "profiles:\n  a:\n    stores: ~/A\n    remote: ~/R\n  b:\n    stores: ~/B\n    remote: ~/S\n"
-        try program.configure(text)
-        try program.expect("link", "R", "--profile", "b", "--replace")
-        #expect(try configuration != text)
+        try program.configure(
+            "profiles:\n  a:\n    stores: ~/A\n    remote: ~/R\n  b:\n    stores: ~/B\n"
+        )
+        try program.expect("link", "R", "--profile", "b")
+        #expect(
+            try piece("b") == "profiles:\n  b:\n    remote: \"\(sandbox.path("R").string)\"\n"
+        )
         let none = try program.run("link", "T")
         #expect(none.status == 64 && none.errors.contains("--profile 'a'"))
     }
@@ -111,7 +186,7 @@ struct LinkTests {
         try sandbox.write("a file", to: "file")
         let outcome = try program.run("link", "file/below")
         #expect(outcome.status == 1 && outcome.errors.contains("cannot make '"))
-        #expect(!sandbox.exists(Program.configuration))
+        #expect(!sandbox.exists(Self.pieces))
         #expect(try program.run("link").status == 64)
         let meant = try program.run("link", "nas:backups")
         #expect(meant.status == 64 && meant.errors.contains("'rclone:nas:backups'"))
@@ -131,17 +206,119 @@ struct LinkTests {
     }
 
     @Test("A link does not overwrite what another writer changed meanwhile")
-    func meanwhile() throws {
-        try program.configure("prune: false\n")
+    func meanwhile() async throws {
         let path = sandbox.path(Program.configuration).string
-        let place = try LinkedPlace(named: path, profile: nil, mayBeMissing: true)
-        let text = try place.text(with: [("remote", "/new")], in: nil)
-        try program.configure("prune: true\n")
-        #expect(throws: ConfigurationError.self) { try place.write(text) }
-        #expect(try configuration == "prune: true\n")
+        func place() throws -> LinkedPlace {
+            let files = try ConfigurationFiles(named: path, mayBeMissing: true)
+            return try LinkedPlace(in: files, profile: nil, mayBeMissing: true)
+        }
+        let (first, second) = (try place(), try place())
+        try await first.write([("remote", "/first")], in: nil)
+        await #expect(throws: ConfigurationError.self) {
+            try await second.write([("remote", "/second")], in: nil)
+        }
+        #expect(try piece() == "remote: \"/first\"\n")
+        // A person's file that decides the setting by now is respected too.
+        let third = try place()
+        try program.configure("remote: /own\n")
+        await #expect(throws: ConfigurationError.self) {
+            try await third.write([("remote", "/third")], in: nil)
+        }
+        #expect(try piece() == "remote: \"/first\"\n")
         try program.configure("prune: false\n")
-        try place.write(text)
-        #expect(try configuration == "remote: /new\nprune: false\n")
+        try await place().write([("remote", "/fourth")], in: nil)
+        #expect(try piece() == "remote: \"/fourth\"\n")
+        #expect(try configuration == "prune: false\n")
+    }
+
+    @Test("Links of several profiles at the same time are all written")
+    func together() async throws {
+        let files = try ConfigurationFiles(
+            named: sandbox.path(Program.configuration).string,
+            mayBeMissing: true
+        )
+        let names = (0..<8).map { "p\($0)" }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for name in names {
+                let place = try LinkedPlace(in: files, profile: name, mayBeMissing: true)
+                group.addTask { try await place.write([("remote", "/\(name)")], in: name) }
+            }
+            try await group.waitForAll()
+        }
+        for name in names {
+            let text = "profiles:\n  \(name):\n    remote: \"/\(name)\"\n"
+            #expect(try piece(name) == text)
+        }
+    }
+
+    @Test("A piece has every text so that it is read as the same text")
+    func values() async throws {
+        let path = sandbox.path(Program.configuration).string
+        for value in [
+            "/a b/c", "rclone:dropbox:Apps/Grocery Dude", "true", "12", "1e3", "~", "~/x", "a: b",
+            "a:", "a #b", "- a", "\"quoted\"", "back\\slash", "line\nend", "tab\tbell\u{7}",
+            "ümläut 🥬", "null", " a ", "'x'", "{a}", "[a]", "&a", "*a", "!a", "%a", "@a", "`a`",
+            "2026-11-21", "0x10", "y", "no", "a\u{85}b", "a\u{2028}b", "a\u{FEFF}b", "a\u{7F}b",
+            String(repeating: "long ", count: 100),
+        ] {
+            for profile in ["1", "true", nil] {
+                let before = try ConfigurationFiles(named: path, mayBeMissing: true)
+                let place = try LinkedPlace(in: before, profile: profile, mayBeMissing: true)
+                try await place.write([("origin", value)], in: profile)
+                let file = try ConfigurationFiles(named: path).merged()
+                guard case .text(let text)? = file?.values(of: profile)?["origin"]?.form else {
+                    Issue.record("\(value) is no text")
+                    continue
+                }
+                #expect(text.exact == value.exact)
+                try await LinkedPlace(
+                    in: ConfigurationFiles(named: path),
+                    profile: profile,
+                    mayBeMissing: true
+                ).write([("origin", nil)], in: profile)
+            }
+        }
+        #expect(try sandbox.contents(of: Self.pieces).paths.isEmpty)
+    }
+
+    /// Runs a link while a call that names the draft of its piece fails, or ends the run.
+    private func link(_ folder: String, injecting fault: String) throws -> Tool.Outcome {
+        let draft = sandbox.path("\(Self.pieces)/._common.yaml.draft").string
+        return try Tool.run(
+            "strace",
+            ["-f", "-o", "/dev/null", "-P", draft, "-e", "inject=\(fault)"]
+                + [Program.path, "link", sandbox.path(folder).string, "--replace"],
+            environment: program.environment
+        )
+    }
+
+    @Test(
+        "A link that cannot write its piece, or is killed, leaves the piece as it was",
+        .enabled(if: Tool.isInstalled("strace"), "strace is not installed")
+    )
+    func faults() throws {
+        try program.expect("link", "One")
+        let before = try piece()
+        for (fault, status, words) in [
+            ("openat:error=EROFS", 1, "the file system is read-only"),
+            ("openat:error=EACCES", 1, "permission denied"),
+            ("pwrite64:error=ENOSPC", 23, "no space left on the device"),
+            ("fsync:error=ENOSPC", 23, "no space left on the device"),
+            ("?rename,?renameat,?renameat2:error=EIO", 1, "the disk may be failing"),
+        ] {
+            let outcome = try link("Two", injecting: fault)
+            #expect(outcome.status == status, "\(fault): \(outcome.errors)")
+            #expect(outcome.errors.contains(words), "\(fault): \(outcome.errors)")
+            #expect(try piece() == before)
+            #expect(try sandbox.contents(of: Self.pieces).paths == ["_common.yaml"])
+        }
+        for call in ["pwrite64", "fsync", "?rename,?renameat,?renameat2"] {
+            #expect(try link("Two", injecting: "\(call):signal=KILL").status != 0)
+            #expect(try piece() == before)
+        }
+        try program.expect("link", "Two", "--replace")
+        #expect(try sandbox.contents(of: Self.pieces).paths == ["_common.yaml"])
+        #expect(try piece() == "remote: \"\(sandbox.path("Two").string)\"\n")
     }
 
     @Test("'link --check' checks a link step by step without a change")
@@ -171,9 +348,9 @@ struct LinkTests {
     func unlink() throws {
         #expect(try program.run("init", "--quiet").status == 0)
         try program.configure(
-            "# mine\nremote: ~/R # the cloud\ncompression: best\nschedule: daily 03:30\n"
+            "# mine\ncompression: best # small\nschedule: daily 03:30\n"
         )
-        try sandbox.directory("R")
+        try program.expect("link", "R")
         #expect(try program.run("backup", "--quiet").status == 0)
         let installed = try program.run(
             "schedule",
@@ -202,8 +379,9 @@ struct LinkTests {
         #expect(outcome.errors.contains("1 backup stays in '\(place)'"))
         #expect(outcome.errors.contains("the data stays in '"))
         #expect(
-            try configuration == "# mine\n# the cloud\ncompression: best\nschedule: daily 03:30\n"
+            try configuration == "# mine\ncompression: best # small\nschedule: daily 03:30\n"
         )
+        #expect(try sandbox.contents(of: Self.pieces).paths.isEmpty)
         #expect(!sandbox.exists(unit))
         #expect(try !catalog().contains(place))
         #expect(try (sandbox.contents(of: "R"), sandbox.contents(of: ".local/share")) == before)
@@ -214,16 +392,20 @@ struct LinkTests {
         #expect(try (program.run("list", "--json").json as? [Any])?.count == 1)
     }
 
-    @Test("An unlink of one profile is refused if one line gives several profiles the folder")
+    @Test("An unlink of one profile is refused if one line is for several, and keeps its stores")
     func unlinkShared() throws {
         let common = "remote: ~/R\nprofiles:\n  a:\n    prune: false\n  b:\n    prune: false\n"
         try program.configure(common)
-        #expect(try program.run("unlink", "--profile", "a", "--yes").status == 64)
+        let refused = try program.run("unlink", "--profile", "a", "--yes")
+        #expect(refused.status == 64)
+        #expect(refused.errors.contains("in '\(sandbox.path(Program.configuration)):1'"))
         #expect(try configuration == common)
-        let own = "profiles:\n  a:\n    stores: ~/A\n  b:\n    stores: ~/B\n    remote: ~/R\n"
-        try program.configure(own)
+        try program.configure("profiles:\n  a:\n    stores: ~/A\n")
+        try program.expect("link", "R", "--profile", "b", "--stores", "B")
         try program.expect("unlink", "--profile", "b", "--yes")
-        #expect(try configuration != own)
+        #expect(
+            try piece("b") == "profiles:\n  b:\n    stores: \"\(sandbox.path("B").string)\"\n"
+        )
     }
 }
 
@@ -302,7 +484,7 @@ struct LinkRcloneTests {
         try sandbox.write("", to: "rclone.conf")
         let outcome = try run("link", "rclone:nope:x")
         #expect(outcome.status == 10 && outcome.errors.contains("rclone has no remote 'nope'"))
-        #expect(!sandbox.exists(Program.configuration))
+        #expect(!sandbox.exists(".config/grocerydude"))
         let provider = try run("link", "dropbox")
         #expect(provider.status == 64 && provider.errors.contains("there is no terminal"))
         #expect(!sandbox.exists("dropbox"))

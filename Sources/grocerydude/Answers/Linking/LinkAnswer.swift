@@ -21,15 +21,16 @@ struct LinkAnswer: Answer {
     }
 
     init(
-        _ place: LinkedPlace,
+        _ profile: String?,
         to remote: String,
+        in configuration: String,
         isOld: Bool = false,
         replaced: String? = nil,
         _ facts: FolderFacts
     ) {
-        profile = place.profile
+        self.profile = profile
         self.remote = remote
-        configuration = place.path
+        self.configuration = configuration
         self.isOld = isOld
         self.replaced = replaced
         account = facts.account

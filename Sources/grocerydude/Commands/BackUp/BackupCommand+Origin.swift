@@ -21,7 +21,8 @@ extension BackupCommand {
         guard last.isOther ? setting != nil : key != nil else { return invocation }
         let signer = key.map { ", signed by another key, \($0.fingerprint)" } ?? ""
         let effects = [
-            setting.map { "sets 'origin' in '\($0.path)'" }, key.map { _ in "trusts the key" },
+            setting.map { "sets 'origin' in '\($0.piece(of: $0.profile))'" },
+            key.map { _ in "trusts the key" },
         ]
         let isAgreed = console.ask(
             """
@@ -34,7 +35,7 @@ extension BackupCommand {
         guard isAgreed else { return invocation }
         var continued = profile
         if let setting {
-            try setting.write(setting.text(with: [("origin", name)], in: setting.profile))
+            try await setting.write([("origin", name)], in: setting.profile)
             continued.originName = name
         }
         if let key { try KeyRing.trust(key, as: name) }
@@ -46,6 +47,10 @@ extension BackupCommand {
         guard profile.originName == nil, let file = profile.file,
             case .file = profile.origin(of: "stores"), case .file = profile.origin(of: "remote")
         else { return nil }
-        return try? LinkedPlace(named: file, profile: profile.name, mayBeMissing: false)
+        return try? LinkedPlace(
+            in: ConfigurationFiles(named: file),
+            profile: profile.name,
+            mayBeMissing: false
+        )
     }
 }

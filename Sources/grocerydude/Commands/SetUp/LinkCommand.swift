@@ -15,8 +15,8 @@ struct LinkCommand: ConsoleCommand {
             is then '--path' in it.
 
             A small file is written to the folder, listed, read back, renamed and deleted. Then the folder is \
-            written into the configuration, which is made if there is none. Comments and everything else in \
-            it stay.
+            written into a piece of the configuration, 'config.d/PROFILE.yaml' beside its file. That file \
+            itself stays as it is, and wins over pieces.
 
             '--check' links nothing. It says whether backups can be kept in the folder, and what is wrong, in \
             the order in which a person would look.
@@ -70,29 +70,35 @@ struct LinkCommand: ConsoleCommand {
     private func link(_ target: LinkTarget?, _ console: Console) async throws -> ExitStatus {
         guard let target else { throw CommandError.nothingToLink }
         let place = try LinkedPlace(stores.configuration, mayBeMissing: true)
-        var profile = Profile(name: place.profile, file: place.path)
+        var profile = Profile(name: place.profile)
         profile.remote = target.address
         profile.origins["remote"] = .flag("the folder")
         let invocation = Invocation(profile, output, console)
         let address = invocation.address
-        let old = try place.remote.map { invocation.place($0.address) }
-        if old == invocation.place, stores.path == nil {
+        let linked = try place.remote
+        let old = linked.map { invocation.place($0.address) }
+        if old == invocation.place, stores.path == nil, let file = linked?.origin.file {
             let facts = try await FolderFacts(of: invocation.folder())
-            try console.answer(LinkAnswer(place, to: address, isOld: true, facts))
+            try console.answer(
+                LinkAnswer(place.profile, to: address, in: file, isOld: true, facts)
+            )
             return .done
         }
+        var changes: LinkedPlace.Changes = []
+        if let path = stores.path {
+            changes.append(("stores", invocation.absolute(.init(path)).string))
+        }
+        if old != invocation.place || linked?.isOwn == false {
+            changes.append(("remote", invocation.place))
+        }
+        // The change is prepared first, since a person's file may decide the settings.
+        try place.text(with: changes, in: place.profile)
         if let old, old != invocation.place, !replace {
             throw CommandError.alreadyLinked(
                 profile: place.profile,
                 to: invocation.address(old)
             )
         }
-        var changes: [(key: String, value: String?)] = [("remote", invocation.place)]
-        if let path = stores.path {
-            changes.insert(("stores", invocation.absolute(.init(path)).string), at: 0)
-        }
-        // The configuration is prepared first, since it may not be editable.
-        let text = try place.text(with: changes, in: place.profile)
         try await target.configure(on: console)
         let probe = try invocation.probe()
         try await probe.make()
@@ -101,9 +107,18 @@ struct LinkCommand: ConsoleCommand {
         for finding in outcome.findings where finding.isDoubtful {
             console.show(.warning("\(finding.step.rawValue): \(finding.what)"))
         }
-        try place.write(text)
+        try await place.write(changes, in: place.profile)
         let replaced = old == invocation.place ? nil : old.map(invocation.address)
-        try console.answer(LinkAnswer(place, to: address, replaced: replaced, outcome.facts))
+        let piece = place.piece(of: place.profile).string
+        try console.answer(
+            LinkAnswer(
+                place.profile,
+                to: address,
+                in: piece,
+                replaced: replaced,
+                outcome.facts
+            )
+        )
         if ProcessEnvironment.value("GROCERYDUDE_REMOTE") != nil {
             console.show(.warning("GROCERYDUDE_REMOTE is set, and wins over the configuration"))
         }

@@ -8,8 +8,8 @@ struct UnlinkCommand: ConsoleCommand {
         "unlink",
         "Have a profile's backups go to its folder no longer.",
         discussion: """
-            The setting is taken out of the configuration, installed schedules are removed, and this machine \
-            forgets the folder. The backups in it stay, and so does the data.
+            The setting that 'link' wrote is removed, installed schedules are too, and this machine forgets the \
+            folder. The backups in it stay, and so does the data.
             """,
         example: "grocerydude unlink --profile photos"
     )
@@ -43,9 +43,14 @@ struct UnlinkCommand: ConsoleCommand {
         }
         answer.remote = invocation.address
         guard linked.isOwn || place.profilesCount < 2 else {
-            throw CommandError.linkedForAll(invocation.address, configuration: place.path)
+            throw CommandError.linkedForAll(
+                invocation.address,
+                at: linked.origin.description
+            )
         }
-        let text = try place.text(with: [("remote", nil)], in: linked.isOwn ? place.profile : nil)
+        let home = linked.isOwn ? place.profile : nil
+        let change: LinkedPlace.Changes = [("remote", nil)]
+        try place.text(with: change, in: home)
         let folder = try invocation.folder()
         if let backups = try? await folder.list().backups {
             answer.backups = backups.count
@@ -55,7 +60,7 @@ struct UnlinkCommand: ConsoleCommand {
         guard try invocation.confirm(question, yes: yes || dryRun) else { return .failed }
         answer.schedules = try await removeSchedules(of: profile)
         if !dryRun {
-            try place.write(text)
+            try await place.write(change, in: home)
             let left = try await UnlinkFolder(folder, context: invocation.context).run()
             if let left { console.show(.note("'\(left)' was left: there is more in it")) }
         }

@@ -96,9 +96,10 @@ struct ConfigurationFiles {
         return files
     }
 
-    /// Returns the merged files; `nil` if there are none.
+    /// Merges the files.
     ///
     /// - Parameter mayBeEmpty: whether the own file may have only comments, as it may beside pieces.
+    /// - Returns: the merged files; `nil` if there are none.
     /// - Throws: `ConfigurationError` with all faults of all files.
     func merged(mayBeEmpty: Bool = false) throws -> ConfigurationFile? {
         var files: [ConfigurationFile] = []

@@ -10,13 +10,14 @@ struct GeneratedPiece {
     private static let notice =
         "# grocerydude wrote this and may write it again: keep your own settings in another file.\n"
 
-    /// Creates a piece with the settings in a text.
+    /// Creates a piece with the settings in a text; `nil` if this program would not write the text exactly so, since a
+    /// person has changed it.
     ///
     /// - Parameters:
     ///   - profile: the profile; `nil` for the settings of all profiles.
     ///   - text: the text; `nil` if there is no piece yet.
     ///   - file: the text's settings.
-    /// - Returns: `nil` if this program would not write the text exactly so, since a person has changed it.
+    /// - Throws: `YamlError` if YAML cannot express a setting.
     init?(of profile: String?, _ text: String?, _ file: ConfigurationFile?) throws {
         self.profile = profile
         for (key, value) in file?.values(of: profile) ?? [:] {

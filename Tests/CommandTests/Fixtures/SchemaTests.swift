@@ -162,6 +162,11 @@ struct SchemaTests {
         try run("schedule-show", "schedule", "show")
         try run("link-check", "link", "--check")
         try run("link-check", "link", "Nowhere", "--check", status: 10)
+        // A folder that a person has set is the person's to unlink.
+        let own = ".config/grocerydude/config.yaml"
+        let yaml = String(decoding: try sandbox.read(own), as: UTF8.self)
+        try sandbox.write(yaml.replacing("    remote: ~/Remote\n", with: ""), to: own)
+        try run("link", "link", sandbox.path("Remote").string)
         try run("link", "link", sandbox.path("Remote").string)
         try run("link", "link", sandbox.path("Other").string, "--replace")
         try run("unlink", "unlink", "--yes", "--no-enable")

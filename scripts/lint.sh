@@ -11,6 +11,8 @@
 #   Files and Age.
 # - Time is an argument: only the command line looks at the clock.
 # - No knots of more than 8 files (scripts/knots.py, which needs Python), and no file of more than 600 lines.
+# - No type of more than 40 members over all its files, and no function of more than 40 lines (scripts/limits.py); the
+#   breaches of today are listed in scripts/limits.txt with their numbers, which only fall.
 # - No doc comment in the sources begins with What, Who, Of, Those or Where.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -89,8 +91,9 @@ if command -v python3 >/dev/null; then
     for module in Sources/*; do
         scripts/knots.py --knot 8 "$module" || status=1
     done
+    scripts/limits.py || status=1
 else
-    echo "lint: knots were not counted: python3 is not there"
+    echo "lint: knots, members and lines were not counted: python3 is not there"
 fi
 
 if grep -rnE '^ */// (What|Who|Whoever|Whose|Of|Those|Where|Which) ' Sources --include='*.swift'; then

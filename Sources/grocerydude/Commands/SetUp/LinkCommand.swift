@@ -84,13 +84,11 @@ struct LinkCommand: ConsoleCommand {
             )
             return .done
         }
-        var changes: LinkedPlace.Changes = []
-        if let path = stores.path {
-            changes.append(("stores", invocation.absolute(.init(path)).string))
-        }
-        if old != invocation.place || linked?.isOwn == false {
-            changes.append(("remote", invocation.place))
-        }
+        let isNew = old != invocation.place || linked?.isOwn == false
+        let changes: LinkedPlace.Changes = [
+            ("stores", stores.path.map { invocation.absolute(.init($0)).string }),
+            ("remote", isNew ? invocation.place : nil),
+        ].filter { $0.value != nil }
         // The change is prepared first, since a person's file may decide the settings.
         try place.text(with: changes, in: place.profile)
         if let old, old != invocation.place, !replace {
@@ -100,6 +98,24 @@ struct LinkCommand: ConsoleCommand {
             )
         }
         try await target.configure(on: console)
+        let facts = try await makeFolder(of: invocation, console)
+        try await place.write(changes, in: place.profile)
+        let replaced = old == invocation.place ? nil : old.map(invocation.address)
+        let piece = place.piece(of: place.profile).string
+        try console.answer(
+            LinkAnswer(place.profile, to: address, in: piece, replaced: replaced, facts)
+        )
+        if ProcessEnvironment.value("GROCERYDUDE_REMOTE") != nil {
+            console.show(.warning("GROCERYDUDE_REMOTE is set, and wins over the configuration"))
+        }
+        return .done
+    }
+
+    /// Makes the folder and tries it out, and returns its facts; doubts become warnings.
+    private func makeFolder(
+        of invocation: Invocation,
+        _ console: Console
+    ) async throws -> FolderFacts {
         let probe = try invocation.probe()
         try await probe.make()
         let outcome = try await probe.run()
@@ -107,22 +123,7 @@ struct LinkCommand: ConsoleCommand {
         for finding in outcome.findings where finding.isDoubtful {
             console.show(.warning("\(finding.step.rawValue): \(finding.what)"))
         }
-        try await place.write(changes, in: place.profile)
-        let replaced = old == invocation.place ? nil : old.map(invocation.address)
-        let piece = place.piece(of: place.profile).string
-        try console.answer(
-            LinkAnswer(
-                place.profile,
-                to: address,
-                in: piece,
-                replaced: replaced,
-                outcome.facts
-            )
-        )
-        if ProcessEnvironment.value("GROCERYDUDE_REMOTE") != nil {
-            console.show(.warning("GROCERYDUDE_REMOTE is set, and wins over the configuration"))
-        }
-        return .done
+        return outcome.facts
     }
 }
 

@@ -103,7 +103,7 @@ stop_writer
 say "The data is lost: all rows, and all photos."
 run sqlite3 "$store" 'DELETE FROM item'
 run rm -r "$photos"
-run grocerydude items
+run grocerydude sample
 echo "(there are none)"
 lost=$(state)
 
@@ -127,18 +127,18 @@ on() (
     shift
     run "$@"
 )
-list() { HOME="$homes/$1" grocerydude items; }
+list() { HOME="$homes/$1" grocerydude sample; }
 on desk grocerydude init
 on desk grocerydude sync enable --container "$shared" --device desk --yes --quiet
 on phone grocerydude init
 on phone grocerydude sync enable --container "$shared" --device phone --yes --quiet
 
 say "Both are edited; the phone has no connection, as if the folder were not there."
-on desk grocerydude items add Honey
+on desk grocerydude sample add Honey
 on desk grocerydude sync
 mv "$shared" "$shared.away"
-on phone grocerydude items remove Milk
-on phone grocerydude items add Figs
+on phone grocerydude sample remove Milk
+on phone grocerydude sample add Figs
 on phone grocerydude sync --quiet || echo "(what was edited waits: exit code $?)"
 
 say "The folder is there again."

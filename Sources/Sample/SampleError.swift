@@ -31,12 +31,12 @@ public enum SampleError: ExplainedError, Equatable {
 
     public var hint: String? {
         switch self {
-        case .exists: "run 'grocerydude items' to see what is in it"
+        case .exists: "run 'grocerydude sample' to see what is in it"
         case .otherData:
             "name an empty directory with '--stores DIR', or add '--yes' to have the list beside it"
         case .missing: "is it the right directory? name another with '--stores DIR'"
-        case .noItem: "run 'grocerydude items' to see them"
-        case .badItems: "'grocerydude items export' writes such a file"
+        case .noItem: "run 'grocerydude sample' to see them"
+        case .badItems: "'grocerydude sample export' writes such a file"
         case .failed: nil
         }
     }

@@ -28,7 +28,7 @@ struct GroceryDude: AsyncParsableCommand {
             CommandGroup(
                 name: "Get back",
                 subcommands: [
-                    RestoreCommand.self, ExtractCommand.self, CatCommand.self, UndeleteCommand.self,
+                    RestoreCommand.self, ExtractCommand.self, UndeleteCommand.self,
                 ]
             ),
             CommandGroup(
@@ -44,13 +44,13 @@ struct GroceryDude: AsyncParsableCommand {
                 name: "Keep",
                 subcommands: [
                     CheckCommand.self, PruneCommand.self, DeleteCommand.self, PinCommand.self,
-                    UnpinCommand.self, ConsolidateCommand.self,
+                    ConsolidateCommand.self,
                 ]
             ),
             CommandGroup(
                 name: "Move",
                 subcommands: [
-                    CopyCommand.self, UploadCommand.self, ImportCommand.self, FetchCommand.self,
+                    CopyCommand.self, ImportCommand.self,
                 ]
             ),
             CommandGroup(name: "Keep in step", subcommands: [SyncCommand.self]),
@@ -62,7 +62,7 @@ struct GroceryDude: AsyncParsableCommand {
                     ScheduleCommand.self,
                 ]
             ),
-            CommandGroup(name: "Try", subcommands: [InitCommand.self, ItemsCommand.self]),
+            CommandGroup(name: "Try", subcommands: [InitCommand.self, SampleCommand.self]),
         ]
     )
 

@@ -109,7 +109,8 @@ struct BackupEveryTests {
         let cron = try program.run(
             "schedule",
             "install",
-            "--continuous",
+            "--schedule",
+            "continuous",
             "--kind",
             "cron",
             "--dry-run"
@@ -118,7 +119,8 @@ struct BackupEveryTests {
         let unit = try program.run(
             "schedule",
             "install",
-            "--continuous",
+            "--schedule",
+            "continuous",
             "--kind",
             "systemd-user",
             "--dry-run"

@@ -54,24 +54,27 @@ struct CopyCommandTests {
         let one = try program.run(["copy", "bad Stores.zip", "--to", "Other"] + places)
         #expect(one.status == 20 && one.errors.contains("--allow-damaged"))
         #expect(try program.run(["copy", "latest", "--to", "Remote"] + places).status == 64)
-        #expect(try program.run(["copy", "--to", "Other"] + places).status == 64)
+        for wrong in [
+            ["--to", "Other"], ["latest"], ["--waiting", "--to", "Other"], ["--waiting", "latest"],
+            ["--all", "--to", "One.zip"], ["latest", "latest", "--to", "One.zip.age"],
+        ] { #expect(try program.run(["copy"] + wrong + places).status == 64, "\(wrong)") }
         #expect(try program.run(["copy", "--all", "--to", "Nowhere"] + places).status == 10)
     }
 
-    @Test("Fetch downloads into the working directory, and import takes the fetched backup")
+    @Test("A backup is copied to a file, which an import takes")
     func fetchAndImport() throws {
         #expect(try program.run(["backup"] + places).status == 0)
         let name = try #require(try names("Remote").first)
-        #expect(try program.run(["fetch", "latest"] + places).status == 0)
-        #expect(program.sandbox.exists(name))
-        let again = try program.run(["fetch", "latest"] + places)
+        let copy = ["copy", "latest", "--to", "Copied.zip"] + places
+        #expect(try program.run(copy).text == program.sandbox.path("Copied.zip").string + "\n")
+        let again = try program.run(copy)
         #expect(again.status == 1 && again.errors.contains("is there already"))
         let imported = try program.run([
-            "import", name, "--remote", "Other", "--time", "2020-01-01 10:00",
+            "import", "Copied.zip", "--remote", "Other", "--at", "2020-01-01 10:00",
         ])
         #expect(imported.status == 0 && imported.text == name + "\n")
         #expect(try names("Other") == [name])
-        #expect(try program.run(["import", name, "--time", "noon"]).status == 64)
+        #expect(try program.run(["import", "Copied.zip", "--at", "noon"]).status == 64)
     }
 
     @Test(
@@ -117,7 +120,7 @@ struct CopyCommandTests {
         let name = try #require(answer["name"] as? String)
         #expect(try program.run(["check", name] + stores + remote).status == 0)
         #expect(try program.run(["restore", name, "--yes"] + stores + remote).status == 0)
-        #expect(try program.run(["upload"] + stores + remote).status != 0)
+        #expect(try program.run(["copy", "--waiting"] + stores + remote).status != 0)
         #expect(try program.run(["status", "--max-age", "1h"] + stores + remote).status != 0)
         try LocalFileSystem().remove(program.sandbox.path("Mount"))
         try program.sandbox.directory("Mount/Backups")

@@ -119,9 +119,9 @@ struct HelpTests {
 
     @Test("The help is the same for all ways to ask for it")
     func ways() throws {
-        let help = try program.run("items", "add", "--help").output
-        #expect(try program.run("items", "add", "-h").output == help)
-        #expect(try program.run("help", "items", "add").output == help)
+        let help = try program.run("sample", "add", "--help").output
+        #expect(try program.run("sample", "add", "-h").output == help)
+        #expect(try program.run("help", "sample", "add").output == help)
         #expect(try program.run().output == program.run("--help").output)
     }
 }

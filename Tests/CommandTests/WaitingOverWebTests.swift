@@ -88,7 +88,7 @@ struct WaitingOverWebTests {
         try program.sandbox.directory("Other")
         let copied = try run(["copy", "--all", "--to", "Other"] + places)
         #expect(copied.status == 0, "\(copied.errors)")
-        #expect(try run(["fetch", "latest", "."] + places).status == 0)
+        #expect(try run(["copy", "latest", "--to", "Fetched.zip"] + places).status == 0)
         for name in try names("Served") {
             let bytes = try program.sandbox.read("Served/\(name)")
             #expect(try program.sandbox.read("Other/\(name)") == bytes)
@@ -96,7 +96,7 @@ struct WaitingOverWebTests {
         #expect(try names("Other") == names("Served"))
         #expect(try program.run("list", "--remote", "Other").text.contains("[a]"))
         server.kill()
-        #expect(try run(["upload"] + places).status == 0)
+        #expect(try run(["copy", "--waiting"] + places).status == 0)
         #expect(try run(["copy", "--all", "--to", "Other"] + places).status != 0)
     }
 
@@ -123,11 +123,11 @@ struct WaitingOverWebTests {
         backup.kill()
         #expect(try names("Served").isEmpty)
         try LocalFileSystem().remove(program.sandbox.path("Stores"))
-        let sent = try run(["upload"] + places)
+        let sent = try run(["copy", "--waiting"] + places)
         #expect(sent.status == 0, "\(sent.errors)")
         #expect(try names("Served").count == 1)
         #expect(try run(["check", "--all"] + places).status == 0)
-        #expect(try run(["upload"] + places).text.isEmpty)
+        #expect(try run(["copy", "--waiting"] + places).text.isEmpty)
         #expect(try names("Served").count == 1)
     }
 }

@@ -71,7 +71,7 @@ struct OutboxCrashTests {
             #expect(waiting.count < 2, "\(what)")
             for name in waiting { _ = try trial.contents(of: name) }
             try showRemote(trial)
-            try trial.check("upload")
+            try trial.check("copy", "--waiting")
             #expect(try trial.archives().count == 1 + waiting.count, "\(what)")
             try trial.check("check", "--all")
             try trial.check("backup", "--set", "queue=true")
@@ -87,10 +87,10 @@ struct OutboxCrashTests {
             try trial.check("backup", "--set", "queue=true", "--tag", "a", "--note", "n")
             try showRemote(trial)
         }
-        try killEverywhere({ _ in ["upload"] }, prepare: prepare) { trial, what in
+        try killEverywhere({ _ in ["copy", "--waiting"] }, prepare: prepare) { trial, what in
             let count = try Set(waiting(trial) + trial.archives()).count
             #expect(count == 2, "\(what)")
-            try trial.check("upload")
+            try trial.check("copy", "--waiting")
             #expect(try trial.archives().count == 2, "\(what)")
             #expect(try waiting(trial).isEmpty, "\(what)")
             let list = try trial.check("list", "--json").text

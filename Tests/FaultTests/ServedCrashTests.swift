@@ -41,8 +41,8 @@ struct ServedCrashTests {
                 comes: -1 ... -1
             ),
             Scenario(
-                arguments: ["upload"],
-                next: ["upload"],
+                arguments: ["copy", "--waiting"],
+                next: ["copy", "--waiting"],
                 prepare: { scene in
                     try scene.change("second")
                     scene.proxy.mode = .refuse
@@ -65,7 +65,7 @@ struct ServedCrashTests {
         if place.kind == .webdav, !place.isEncrypted { return 2 }
         let chosen =
             switch place.kind {
-            case .webdav: "upload"
+            case .webdav: "copy"
             case .sftp: "prune"
             case .s3: "backup"
             }

@@ -108,7 +108,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .taken: "add '--same-name number' for the next number, or '--same-name replace'"
         case .noSpace:
             "free some space there, or fetch to another disk with '--set staging=DIR'"
-        case .pinned(let name): "run '\(Advice.command("unpin", name))' first"
+        case .pinned(let name): "run '\(Advice.command("pin --off", name))' first"
         case .notReady: "wait for it with '--wait 10m', or choose another: \(Advice.list)"
         case .needed(_, let others):
             "add '--with-dependants' to delete those too, or first make the dependent backups full: "

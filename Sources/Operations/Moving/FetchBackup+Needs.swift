@@ -1,44 +1,35 @@
-public import Backups
+internal import Backups
 internal import Files
-public import SystemPackage
+internal import SystemPackage
 
 extension FetchBackup {
-    /// Fetches a backup with all its base backups, so that the files suffice to restore it.
+    /// Fetches an increment with all its base backups, so that the files suffice to restore it.
     ///
     /// It verifies all of them together, and then moves them into place, base backups first. A base backup that is
     /// already there stays. If no key opens the backup, the files are fetched unverified, if the base backups are
     /// remembered.
-    ///
-    /// - Parameters:
-    ///   - backup: the backup; a full backup needs no other.
-    ///   - directory: the directory for the files.
-    /// - Returns: the outcome.
-    /// - Throws: `FileError.exists` if another file has one of the names; `BackupFolderError.missingNeed`; see
-    ///   `run(_:into:)`.
-    public func runWithNeeds(_ backup: Backup, into directory: FilePath) async throws -> Outcome {
-        guard backup.isIncrement else { return try await run(backup, into: directory) }
-        let path = directory.appending(backup.name)
-        _ = try Directory.open(directory)
-        guard try FileInfo.ifPresent(path) == nil else { throw FileError.exists(path) }
-        // A killed run leaves this directory; the next run here removes it.
-        let scratch = try ScratchDirectory(in: directory)
-        defer { withExtendedLifetime(scratch) {} }
-        let (parts, finding) = try await collect(backup, in: scratch.path)
+    func runWithNeeds(
+        _ backup: Backup,
+        to path: FilePath,
+        _ scratch: FilePath
+    ) async throws -> Outcome {
+        let directory = path.removingLastComponent()
+        let (parts, finding) = try await collect(backup, in: scratch)
         let missing = try parts.dropLast().map { part in
             (part, isThere: try isThere(part, in: directory))
         }
         var needs: [Needed] = []
         for (part, isThere) in missing {
-            if !isThere { try put(part, into: directory, through: scratch.path) }
             let place = directory.appending(part.name)
+            if !isThere { try put(part, at: place, through: scratch) }
             let size = try FileInfo(of: place).size
             needs.append(Needed(path: place, size: size, wasThere: isThere))
         }
-        for part in parts.suffix(1) { try put(part, into: directory, through: scratch.path) }
+        for part in parts.suffix(1) { try put(part, at: path, through: scratch) }
         let size = try FileInfo(of: path).size
         var outcome = Outcome(backup: backup, path: path, size: size).with(finding)
         outcome.needs = needs
-        return sync(outcome, directory)
+        return sync(outcome)
     }
 
     /// An archive on this machine, and the name that it will get.
@@ -95,12 +86,8 @@ extension FetchBackup {
         try Digest(contentsOf: path) { _ in try context.checkCancellation() }
     }
 
-    /// Moves an archive to its name in a directory, after flushing it to the disk.
-    private func put(
-        _ part: Part,
-        into directory: FilePath,
-        through scratch: FilePath
-    ) throws {
+    /// Moves an archive to its place, after flushing it to the disk.
+    private func put(_ part: Part, at place: FilePath, through scratch: FilePath) throws {
         let fileSystem = LocalFileSystem()
         var file = part.path
         // A fetched archive is in the scratch directory, and can be moved.
@@ -109,6 +96,6 @@ extension FetchBackup {
             try context.copy(part.path, to: file)
         }
         try fileSystem.sync(file)
-        try fileSystem.move(file, to: directory.appending(part.name))
+        try fileSystem.move(file, to: place)
     }
 }

@@ -3,7 +3,7 @@ internal import Archives
 internal import Files
 public import SystemPackage
 
-/// Copies the archive of a backup out of its folder, into a file of the same name.
+/// Copies the archive of a backup out of its folder, into a file.
 public struct FetchBackup: Sendable {
     /// The result of a fetch.
     public struct Outcome: Sendable {
@@ -46,22 +46,36 @@ public struct FetchBackup: Sendable {
         self.context = context
     }
 
-    /// Fetches a backup into a directory, where it appears once it is verified and on the disk.
+    /// Fetches a backup to a file, which appears once it is verified and on the disk.
+    ///
+    /// The base backups of an increment appear beside it under their own names. If damage is allowed and one of them is
+    /// missing, it is fetched alone.
     ///
     /// - Throws: `FileError.exists` before anything is fetched, because nothing is overwritten; `MovingError.damaged`,
-    ///   `RemoteError`, `FileError`: nothing is left in the directory then.
-    public func run(_ backup: Backup, into directory: FilePath) async throws -> Outcome {
-        if backup.isIncrement, !backup.needs.isEmpty {
-            let count = counted(backup.needs.count, "other backup", "other backups")
-            context.note("'\(backup.displayName)' can be restored only with \(count)")
-        }
-        let path = directory.appending(backup.name)
+    ///   `BackupFolderError.missingNeed`, `RemoteError`, `FileError`: nothing is left in the directory then.
+    public func run(_ backup: Backup, to path: FilePath) async throws -> Outcome {
+        let directory = path.removingLastComponent()
         _ = try Directory.open(directory)
         guard try FileInfo.ifPresent(path) == nil else { throw FileError.exists(path) }
         // A killed run leaves this directory; the next run here removes it.
         let scratch = try ScratchDirectory(in: directory)
         defer { withExtendedLifetime(scratch) {} }
-        let partial = scratch.path.appending("archive.zip")
+        let isAlone = !backup.isIncrement || allowsDamage && backup.missingNeed != nil
+        return try await isAlone
+            ? runAlone(backup, to: path, scratch.path)
+            : runWithNeeds(backup, to: path, scratch.path)
+    }
+
+    private func runAlone(
+        _ backup: Backup,
+        to path: FilePath,
+        _ scratch: FilePath
+    ) async throws -> Outcome {
+        if backup.isIncrement, !backup.needs.isEmpty {
+            let count = counted(backup.needs.count, "other backup", "other backups")
+            context.note("'\(backup.displayName)' can be restored only with \(count)")
+        }
+        let partial = scratch.appending("archive.zip")
         try await context.fetch(backup, from: folder, to: partial)
         let finding = try verify(backup) {
             try ArchivedBackup(partial, name: backup.name, keys: folder.keys)
@@ -70,14 +84,14 @@ public struct FetchBackup: Sendable {
         try fileSystem.sync(partial)
         try fileSystem.move(partial, to: path)
         let size = try FileInfo(of: path).size
-        return sync(Outcome(backup: backup, path: path, size: size).with(finding), directory)
+        return sync(Outcome(backup: backup, path: path, size: size).with(finding))
     }
 
     /// Flushes the directory's names to the disk; adds a problem if that fails.
-    func sync(_ fetched: Outcome, _ directory: FilePath) -> Outcome {
+    func sync(_ fetched: Outcome) -> Outcome {
         var outcome = fetched
         do {
-            try LocalFileSystem().sync(directory)
+            try LocalFileSystem().sync(fetched.path.removingLastComponent())
         } catch {
             outcome.problems = [
                 Problem(kind: .notSynced, path: printable(outcome.path), reason: explain(error))

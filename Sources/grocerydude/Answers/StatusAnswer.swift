@@ -131,7 +131,7 @@ struct StatusAnswer: Answer {
         if waiting > 0 {
             let since = oldestWaiting.map { ", the first since \($0)" } ?? ""
             rows.append(["waiting", "\(counted(waiting, "backup", "backups")) for upload\(since)"])
-            rows.append(["", "run 'grocerydude upload'"])
+            rows.append(["", "run 'grocerydude copy --waiting'"])
         }
         rows += behindRows
         if let lastBackup { rows.append(["last run", lastBackup.summary]) }
@@ -166,7 +166,7 @@ struct StatusAnswer: Answer {
         if behind.waiting > 0 {
             let count = counted(behind.waiting, "backup waits", "backups wait")
             rows.append(["behind", "\(count) for upload to '\(behind.remote)'"])
-            rows.append(["", "grocerydude upload --remote \(shellWord(behind.remote))"])
+            rows.append(["", "grocerydude copy --waiting --remote \(shellWord(behind.remote))"])
         }
         return rows
     }

@@ -33,6 +33,7 @@ extension CommandConfiguration {
         _ abstract: String,
         discussion: String? = nil,
         example: String...,
+        aliases: [String] = [],
         subcommands: [any ParsableCommand.Type] = [],
         defaultSubcommand: (any ParsableCommand.Type)? = nil
     ) {
@@ -42,7 +43,8 @@ extension CommandConfiguration {
             abstract: abstract,
             discussion: [discussion, examples].compactMap(\.self).joined(separator: "\n\n"),
             subcommands: subcommands,
-            defaultSubcommand: defaultSubcommand
+            defaultSubcommand: defaultSubcommand,
+            aliases: aliases
         )
     }
 }

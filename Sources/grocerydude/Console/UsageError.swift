@@ -80,7 +80,10 @@ extension UsageError {
             let commands = command.configuration.subcommands
             let names = commands.compactMap { $0.configuration.commandName }
             guard !commands.isEmpty else { return nil }
-            guard let next = commands.first(where: { $0.configuration.commandName == word }) else {
+            let next = commands.first {
+                $0.configuration.commandName == word || $0.configuration.aliases.contains(word)
+            }
+            guard let next else {
                 let near = nearestName(to: word, among: names)
                 return UsageError(
                     "'\(path)' has no command '\(word)'",

@@ -47,7 +47,7 @@ struct HintTests {
             (BackupFolderError.noBackup("a", address: "/r"), "grocerydude list'"),
             (BackupFolderError.noBackups("/r"), "grocerydude backup'"),
             (BackupFolderError.notInTrash("a", address: "/r"), "grocerydude list --trash'"),
-            (BackupFolderError.pinned("a"), "grocerydude unpin 'a''"),
+            (BackupFolderError.pinned("a"), "grocerydude pin --off 'a''"),
             (BackupFolderError.taken("a", address: "/r"), "--same-name replace"),
             (MovingError.damaged("a", reason: "x"), "--allow-damaged"),
             (

@@ -58,11 +58,18 @@ struct EncryptionMovingTests {
     @Test("An import keeps an encrypted archive encrypted, and encrypts a plain one")
     func importing() throws {
         _ = try home.encrypt()
-        let fetched = try program.run("fetch", "latest", "--identity", key)
+        let fetched = try program.run(
+            "copy",
+            "latest",
+            "--to",
+            "Copied.zip.age",
+            "--identity",
+            key
+        )
         #expect(fetched.status == 0, "\(fetched.errors)")
         #expect(fetched.errors.contains(", verified"), "\(fetched.errors)")
         try program.sandbox.directory("USB")
-        let unread = try program.run("fetch", "latest", "USB")
+        let unread = try program.run("copy", "latest", "--to", "USB/Copied.zip.age")
         #expect(unread.status == 0, "\(unread.errors)")
         #expect(unread.errors.contains(", not verified"), "\(unread.errors)")
         let file = String(fetched.text.dropLast())

@@ -104,13 +104,19 @@ struct SchemaTests {
         let out = sandbox.path("Out").string
         try run("extract", "extract", "latest", "Grocery-Dude.sqlite", "--to", out)
         try run("pin", "pin", "latest")
-        try run("pin", "unpin", "latest")
+        try run("pin", "pin", "latest", "--off")
         try run("prune", "prune", "--dry-run")
         try sandbox.directory("Other")
         let other = sandbox.path("Other").string
         try run("copy", "copy", "--all", "--to", other, status: 3)
         try run("copy", "copy", "latest", "--to", other)
-        let fetched = try run("fetch", "fetch", "latest", sandbox.path.string)
+        let fetched = try run(
+            "copy-file",
+            "copy",
+            "latest",
+            "--to",
+            sandbox.path("Copied.zip").string
+        )
         let file = try #require((fetched.json as? [String: Any])?["path"] as? String)
         try run("import", "import", file, "--remote", other)
         let pruned = try run("backup", "backup", "--prune", lines: 2)
@@ -141,7 +147,7 @@ struct SchemaTests {
         try run("backup", "backup", "--set", "queue=true", "--remote", away)
         try run("list", "list", "--remote", away, status: 10)
         try sandbox.directory("Away")
-        try run("upload", "upload", "--remote", away)
+        try run("copy-waiting", "copy", "--waiting", "--remote", away)
         try run("log", "log")
         let key = sandbox.path("key.txt").string
         try run("key-generate", "key", "generate", "--output", key)
@@ -201,7 +207,7 @@ struct SchemaTests {
         try run("delete", "delete", "latest", "--dry-run")
         try sandbox.directory("Fetched")
         let target = sandbox.path("Fetched").string
-        try run("fetch", "fetch", name, target)
+        try run("copy-file", "copy", name, "--to", target + "/Changes.zip")
         #expect(try Directory.open(FilePath(target)).names().count == 2)
         try run("consolidate", "consolidate", name)
         // Of what is whole by now, there is nothing to do.

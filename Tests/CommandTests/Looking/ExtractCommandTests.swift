@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// 'extract', 'cat', 'show' of a path or as a tree, and 'list --contains', as a person uses them.
+/// 'extract', 'show' of a path or as a tree, and 'list --contains', as a person uses them.
 @Suite("Files extracted from backups")
 struct ExtractCommandTests {
     private let program: Program
@@ -165,10 +165,13 @@ struct ExtractCommandTests {
         }
         #expect(try dump("Out/Shop.sqlite") == dump("Stores/Shop.sqlite"))
         #expect(try sandbox.contents(of: "Out/photos") == sandbox.contents(of: "Stores/photos"))
-        #expect(try program.expect("cat", "latest", "large").output == sandbox.read("Stores/large"))
+        #expect(
+            try program.expect("extract", "latest", "large", "--to", "-").output
+                == sandbox.read("Stores/large")
+        )
         try program.expect("extract", full, "Shop.sqlite", "--to", "Old")
         #expect(try dump("Old/Shop.sqlite") == old)
-        #expect(try program.expect("cat", full, "note.txt").text == "hello")
+        #expect(try program.expect("extract", full, "note.txt", "--to", "-").text == "hello")
     }
 
     @Test("An encrypted backup gives its files only to the holder of the key")
@@ -180,7 +183,8 @@ struct ExtractCommandTests {
         try program.expect("backup", "--quiet", "--recipient", recipient)
         let identity = ["--identity", key]
         for command in [
-            ["extract", "latest", "photos", "--to", "Out"], ["cat", "latest", "photos/map.jpg"],
+            ["extract", "latest", "photos", "--to", "Out"],
+            ["extract", "latest", "photos/map.jpg", "--to", "-"],
             ["show", "latest", "photos"],
         ] {
             let refused = try program.run(command)
@@ -191,7 +195,10 @@ struct ExtractCommandTests {
         let unknown = try program.expect("list", "--contains", "photos", status: 3)
         #expect(unknown.errors.contains("there is no key"))
         #expect(!unknown.errors.contains("no backup is like that"))
-        #expect(try program.run(["cat", "latest", "photos/map.jpg"] + identity).output == Self.map)
+        #expect(
+            try program.run(["extract", "latest", "photos/map.jpg", "--to", "-"] + identity).output
+                == Self.map
+        )
         let taken = try program.run(["extract", "latest", "photos", "--to", "Out"] + identity)
         #expect(taken.status == 0, "\(taken.errors)")
         #expect(try sandbox.contents(of: "Out/photos") == sandbox.contents(of: "Stores/photos"))
@@ -257,9 +264,10 @@ struct ExtractCommandTests {
     @Test("An extraction of an unknown name suggests the nearest name")
     func wrongNames() throws {
         #expect(
-            try program.expect("cat", "latest", "note.txt", status: 10).errors.contains(
-                "there is no backup"
-            )
+            try program.expect("extract", "latest", "note.txt", "--to", "-", status: 10).errors
+                .contains(
+                    "there is no backup"
+                )
         )
         try program.expect("backup", "--quiet")
         for (arguments, hint) in [
@@ -267,20 +275,26 @@ struct ExtractCommandTests {
                 ["extract", "latest", "note.txt", "photos/mpa.jpg"],
                 "did you mean 'photos/map.jpg'?"
             ),
-            (["cat", "latest", "map.jpg"], "did you mean 'photos/map.jpg'?"),
+            (["extract", "latest", "map.jpg", "--to", "-"], "did you mean 'photos/map.jpg'?"),
             (["show", "latest", "photo"], "did you mean 'photos'?"),
-            (["cat", "latest", "quite another thing"], "grocerydude show NAME --tree"),
-            (["cat", "latest", "photos"], "'photos' in '"),
-            (["cat", "latest", "photos/link"], "is not a file"),
+            (
+                ["extract", "latest", "quite another thing", "--to", "-"],
+                "grocerydude show NAME --tree"
+            ),
+            (["extract", "latest", "photos", "--to", "-"], "'photos' in '"),
+            (["extract", "latest", "photos/link", "--to", "-"], "is not a file"),
         ] {
             let outcome = try program.run(arguments)
             #expect(outcome.status == 1 && outcome.output.isEmpty, "\(arguments)")
             #expect(outcome.errors.contains(hint), "\(arguments): \(outcome.errors)")
         }
-        for command in ["extract", "cat", "show"] {
+        for command in ["extract", "show"] {
             try program.expect(command, "absent", "note.txt", status: 10)
         }
-        for arguments in [["extract", "latest"], ["cat", "latest"], ["list", "--contains"]] {
+        for arguments in [
+            ["extract", "latest"], ["extract", "latest", "--to", "-"],
+            ["extract", "latest", "a", "b", "--to", "-"], ["list", "--contains"],
+        ] {
             #expect(try program.run(arguments).status == 64)
         }
         #expect(!sandbox.exists("note.txt"))
@@ -312,7 +326,14 @@ struct ExtractCommandTests {
         try program.expect("extract", "latest", "nowhere", "--to", "Out/New", status: 1)
         #expect(try names(in: "Out") == [])
         // The first MiB is as it was.
-        let start = try program.expect("cat", "latest", "photos/map.jpg", status: 20)
+        let start = try program.expect(
+            "extract",
+            "latest",
+            "photos/map.jpg",
+            "--to",
+            "-",
+            status: 20
+        )
         #expect(start.output == Array(Self.map.prefix(1 << 20)))
         try program.expect("extract", "latest", "note.txt", "photos/trips", "--to", "Out")
         #expect(try names(in: "Out") == ["note.txt", "photos"])
@@ -323,13 +344,16 @@ struct ExtractCommandTests {
     @Test("An extraction writes a file to standard output until the reader closes it")
     func cat() throws {
         try program.expect("backup", "--quiet")
-        #expect(try program.expect("cat", "latest", "photos/map.jpg").output == Self.map)
-        #expect(try program.expect("cat", "latest", "nothing").output == [])
+        #expect(
+            try program.expect("extract", "latest", "photos/map.jpg", "--to", "-").output
+                == Self.map
+        )
+        #expect(try program.expect("extract", "latest", "nothing", "--to", "-").output == [])
         let closed = try Tool.run(
             "bash",
             [
-                "-c", "\"$@\" | exec true; exit ${PIPESTATUS[0]}", "bash", Program.path, "cat",
-                "latest", "photos/map.jpg",
+                "-c", "\"$@\" | exec true; exit ${PIPESTATUS[0]}", "bash", Program.path,
+                "extract", "latest", "photos/map.jpg", "--to", "-",
             ],
             environment: program.environment,
             directory: sandbox.path

@@ -28,11 +28,11 @@ struct LeftoverTests {
 
     private static let uploads = ["MOVE ", "GET "].flatMap { request in
         [
-            ["upload"], ["import", "Made.zip"],
+            ["copy", "--waiting"], ["import", "Made.zip"],
             ["copy", "--all", "--remote", "Made", "--to", "there"],
         ]
         // What waited is not read back.
-        .filter { request == "MOVE " || $0[0] != "upload" }
+        .filter { request == "MOVE " || $0 != ["copy", "--waiting"] }
         .map { Upload(arguments: $0, request: request) }
     }
 
@@ -51,7 +51,7 @@ struct LeftoverTests {
         #expect(made.status == 0, "\(made.errors)")
         let name = String(made.text.dropLast())
         try own.write(own.read("Made/\(name)"), to: "Made.zip")
-        if upload.arguments[0] == "upload" {
+        if upload.arguments == ["copy", "--waiting"] {
             proxy.mode = .refuse
             #expect(try machine.run("backup", "--set", "queue=true").status == 0)
             proxy.mode = .pass

@@ -43,7 +43,7 @@ struct VerifiedUploadTests {
             let backup = try program.run(queue + [server.address])
             #expect(backup.status == 0, "\(backup.errors)")
             #expect(backup.errors.contains("corrupted on transfer") == isFlipping)
-            let upload = try program.run("upload", "--remote", server.address)
+            let upload = try program.run("copy", "--waiting", "--remote", server.address)
             #expect(upload.status == (isFlipping ? 1 : 0), "\(upload.errors)")
             let listed = try program.run("list", "--json", "--remote", server.address)
             let rows = try #require(listed.json as? [[String: Any]])

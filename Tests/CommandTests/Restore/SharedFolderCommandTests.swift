@@ -97,7 +97,8 @@ struct SharedFolderCommandTests {
         for directory in [to, copies] { try LocalFileSystem().createDirectory(directory) }
         let commands = [
             ["show", "latest"], ["check"], ["check", "latest"], ["delete", "latest", "--dry-run"],
-            ["fetch", "latest", to.string], ["copy", "latest", "latest", "--to", copies.string],
+            ["copy", "latest", "--to", to.appending("Copied.zip").string],
+            ["copy", "latest", "latest", "--to", copies.string],
             ["consolidate", "latest"], ["pin", "latest"],
         ]
         for command in commands {

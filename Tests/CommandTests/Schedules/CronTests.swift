@@ -29,7 +29,7 @@ struct CronTests {
     func quiet() throws {
         for command in [
             "items add Honey", "backup", "backup --skip-if-unchanged", "check", "pin latest",
-            "unpin latest", "backup --prune --keep-last 9", "prune --keep-last 1",
+            "pin --off latest", "backup --prune --keep-last 9", "prune --keep-last 1",
             "restore latest --yes", "delete latest --yes",
         ] {
             let outcome = try run("\(command) --quiet")
@@ -126,8 +126,8 @@ struct CronTests {
             ("--json frob", "unknown option '--json'", ""),
             ("backup --frob --json", "unknown option '--frob'", "backup"),
             ("backup --json --compression magic", "magic", "backup"),
-            ("items add --json x -- -1", "cannot be -1.0", "items add"),
-            ("items add '' --json", "an item needs a name", "items add"),
+            ("sample add --json x -- -1", "cannot be -1.0", "sample add"),
+            ("sample add '' --json", "an item needs a name", "sample add"),
             ("backup --all-profiles --profile x --json", "exclude each other", "backup"),
             (
                 "schedule install --schedule never --json", "'never' is no schedule",

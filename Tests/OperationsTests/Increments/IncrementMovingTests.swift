@@ -32,11 +32,13 @@ struct IncrementMovingTests {
             allowsDamage: false,
             context: life.scene.context()
         )
-        let first = try await fetch.runWithNeeds(backups[2], into: usb)
+        let first = try await fetch.run(backups[2], to: usb.appending(backups[2].name))
         #expect(first.needs.map(\.wasThere) == [false])
-        let second = try await fetch.runWithNeeds(backups[3], into: usb)
+        let second = try await fetch.run(backups[3], to: usb.appending("Mine.zip"))
         #expect(second.needs.map(\.wasThere) == [true, true])
         #expect(second.needs.map { $0.path.lastComponent?.string } == backups[3].needs.map(\.name))
+        let mine = usb.appending("Mine.zip")
+        try LocalFileSystem().move(mine, to: usb.appending(backups[3].name))
         let folder = try outside("USB")
         let target = try life.scene.sandbox.directory("FromUSB")
         try await life.extract(folder.find(backups[3].name), from: folder, to: target)
@@ -46,7 +48,7 @@ struct IncrementMovingTests {
         let other = usb.appending(backups[0].name)
         try Data("mine".utf8).write(to: URL(filePath: other.string))
         await #expect(throws: FileError.exists(other)) {
-            try await fetch.runWithNeeds(backups[1], into: usb)
+            try await fetch.run(backups[1], to: usb.appending(backups[1].name))
         }
         #expect(try life.scene.sandbox.read("USB/\(backups[0].name)") == Array("mine".utf8))
         #expect(try FileInfo.ifPresent(usb.appending(backups[1].name)) == nil)
@@ -82,7 +84,7 @@ struct IncrementMovingTests {
         let folder = scene.folder(remote, catalog: BackupCatalog(path, keys: keys([])))
         let fetch = FetchBackup(from: folder, allowsDamage: false, context: scene.context())
         let name = "\(backups[3].name).age"
-        let fetched = try await fetch.runWithNeeds(folder.find(name), into: usb)
+        let fetched = try await fetch.run(folder.find(name), to: usb.appending(name))
         #expect(!fetched.isVerified && fetched.damage == nil)
         let needs = backups[3].needs.map { "\($0.name).age" }
         #expect(fetched.needs.map { $0.path.lastComponent?.string } == needs)
@@ -103,7 +105,7 @@ struct IncrementMovingTests {
         let other = try scene.sandbox.directory("Other")
         await #expect(throws: AgeError.self) {
             try await FetchBackup(from: unknown, allowsDamage: false, context: scene.context())
-                .runWithNeeds(unknown.find(name), into: other)
+                .run(unknown.find(name), to: other.appending(name))
         }
         #expect(try Directory.open(other).names().isEmpty)
     }

@@ -151,7 +151,7 @@ struct FetchBackupTests {
             ),
             allowsDamage: allowsDamage,
             context: scene.context()
-        ).run(backup, into: scene.sandbox.path("Here"))
+        ).run(backup, to: scene.sandbox.path("Here/\(backup.name)"))
     }
 
     private func names() throws -> [String] { try scene.sandbox.contents(of: "Here").paths }

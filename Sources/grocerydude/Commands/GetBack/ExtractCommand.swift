@@ -11,9 +11,13 @@ struct ExtractCommand: FolderCommand {
             Each goes under its path below the current directory, or another one. Each is verified, and there \
             is in one step or not at all; nothing that is there is replaced. A store comes out as one clean \
             database.
+
+            '--to -' writes one file to standard output. Each MiB is verified before it is written; if one is \
+            damaged, the command ends there, with exit code 20.
             """,
         example: "grocerydude extract latest photos/map.jpg --to /tmp",
-        "grocerydude extract latest notes.sqlite .notes_SUPPORT"
+        "grocerydude extract latest notes.sqlite .notes_SUPPORT",
+        "grocerydude extract latest settings.json --to - | jq ."
     )
 
     @Argument(help: "The backup's name, or 'latest'.")
@@ -26,7 +30,10 @@ struct ExtractCommand: FolderCommand {
 
     @Option(
         name: .customLong("to"),
-        help: ArgumentHelp("The directory; else the current one.", valueName: "dir"),
+        help: ArgumentHelp(
+            "The directory, or '-' for standard output; else the current one.",
+            valueName: "dir"
+        ),
         completion: .directory
     )
     var target: String?
@@ -40,9 +47,13 @@ struct ExtractCommand: FolderCommand {
         guard !paths.isEmpty else {
             throw ValidationError("Missing expected argument '<paths> ...'")
         }
+        guard target != "-" || paths.count == 1 else {
+            throw ValidationError("'--to -' writes one file: name only one")
+        }
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
+        if target == "-" { return try await write(paths[0], invocation) }
         let extract = ExtractFiles(
             context: invocation.context,
             fileSystem: invocation.fileSystem,
@@ -54,6 +65,18 @@ struct ExtractCommand: FolderCommand {
             try extract.run(paths, of: $0, to: directory)
         }
         return try invocation.answer(ExtractAnswer(outcome))
+    }
+
+    /// Writes a file to standard output.
+    private func write(_ path: String, _ invocation: Invocation) async throws -> CommandResult {
+        let console = invocation.console
+        try await invocation.opened(name).look { backup in
+            try backup.read(path) { bytes in
+                console.answer(bytes: bytes, isText: true)
+                return !console.isAnswerLost
+            }
+        }
+        return CommandResult(.done)
     }
 }
 

@@ -1,18 +1,29 @@
 internal import ArgumentParser
 internal import Backups
+internal import Files
 internal import Operations
+internal import Remotes
+internal import SystemPackage
 
 struct CopyCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "copy",
-        "Copy backups to another remote folder.",
+        "Copy backups to another remote folder, one to a file, or those that wait here.",
         discussion: """
             Each is verified, and read back if the other folder is not on this machine. Identities, tags, \
             notes and pins go along; a backup that is there already is passed over. A damaged one is not \
             copied, since the copy would pass for a good one.
+
+            A file's name ends in '.zip' or '.zip.age'; any program for zips opens it. The backups that an \
+            increment is built on are put beside it. Nothing is overwritten.
+
+            The setting 'queue' keeps a backup here if the folder cannot be reached. '--waiting' sends these to \
+            their own folder, the oldest first, as the next backup does.
             """,
         example: "grocerydude copy --all --to /mnt/nas/backups",
-        "grocerydude copy latest --to 'rclone:dropbox:Apps/Grocery Dude'"
+        "grocerydude copy latest --to 'rclone:dropbox:Apps/Grocery Dude'",
+        "grocerydude copy latest --to /media/usb/Stores.zip",
+        "grocerydude copy --waiting --profile photos"
     )
 
     @Argument(help: "Names of backups, unique parts of them, or 'latest'.")
@@ -21,15 +32,18 @@ struct CopyCommand: FolderCommand {
     @Flag(help: "Copy all backups.")
     var all = false
 
+    @Flag(help: "Send the backups that wait on this machine to their folder.")
+    var waiting = false
+
     @Option(
         name: .customLong("to"),
         help: ArgumentHelp(
-            "The folder to copy to: a directory, or 'rclone:REMOTE:PATH'.",
+            "The folder to copy to, a directory or 'rclone:REMOTE:PATH'; or the file, for one backup.",
             valueName: "folder"
         ),
         completion: .directory
     )
-    var target: String
+    var target: String?
 
     @OptionGroup var recipients: RecipientOptions
     @OptionGroup(title: HelpSection.further) var sameName: SameNameOptions
@@ -42,12 +56,64 @@ struct CopyCommand: FolderCommand {
     var ownFlags: [FlagValue?] { recipients.flags }
 
     func validate() throws {
-        guard all != !names.isEmpty else {
-            throw ValidationError("name the backups to copy, or add '--all' for all of them")
+        guard [all, waiting, !names.isEmpty].count(where: \.self) == 1 else {
+            throw ValidationError(
+                "name the backups to copy, or add '--all' for all of them, or '--waiting'"
+            )
+        }
+        guard waiting != (target != nil) else {
+            throw ValidationError(
+                waiting
+                    ? "'--waiting' and '--to' exclude each other: a backup waits for its own folder"
+                    : "Missing expected argument '--to <folder>'"
+            )
         }
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
+        guard let target else { return try await sendWaiting(invocation) }
+        if let file = try file(target, invocation) { return try await copy(to: file, invocation) }
+        return try await copy(to: target, invocation)
+    }
+
+    private func sendWaiting(_ invocation: Invocation) async throws -> CommandResult {
+        let outcome = try await UploadBackups(
+            to: invocation.folder(),
+            context: invocation.context
+        ).run(at: invocation.now)
+        return try invocation.answer(
+            UploadAnswer(outcome, invocation),
+            problems: outcome.problems
+        )
+    }
+
+    /// Returns the path of the file that a target names; `nil` for a folder.
+    private func file(_ target: String, _ invocation: Invocation) throws -> FilePath? {
+        guard case .directory(let name) = RemoteAddress(target),
+            name.hasSuffix(".zip") || name.hasSuffix(".zip.age")
+        else { return nil }
+        let path = invocation.absolute(FilePath(name))
+        return try FileInfo.ifPresent(path)?.kind == .directory ? nil : path
+    }
+
+    private func copy(to file: FilePath, _ invocation: Invocation) async throws -> CommandResult {
+        guard names.count == 1 else {
+            throw UsageError(
+                "'\(printable(file))' is a file, and takes one backup",
+                hint: "name a directory after '--to' for several"
+            )
+        }
+        let folder = try invocation.folder()
+        let backup = try await BackupChoice(in: folder, invocation).find(names[0])
+        let outcome = try await FetchBackup(
+            from: folder,
+            allowsDamage: allowDamaged,
+            context: invocation.context
+        ).run(backup, to: file)
+        return try invocation.answer(FetchAnswer(outcome), problems: outcome.problems)
+    }
+
+    private func copy(to target: String, _ invocation: Invocation) async throws -> CommandResult {
         let (source, target) = try (invocation.folder(), invocation.folder(at: target))
         var options = CopyBackups.Options(date: invocation.now)
         options.sameName = sameName.sameName

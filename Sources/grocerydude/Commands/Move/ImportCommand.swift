@@ -9,9 +9,9 @@ struct ImportCommand: FolderCommand {
         "Take an archive that was made elsewhere into the remote folder.",
         discussion: """
             It is verified first, and gets the name of the time at which it was made: as its manifest says, \
-            else '--time', else its own name, else the last change of its file. The file stays.
+            else '--at', else its own name, else the last change of its file. The file stays.
             """,
-        example: "grocerydude import ~/Downloads/Stores.zip --time '2019-05-04 18:30'"
+        example: "grocerydude import ~/Downloads/Stores.zip --at '2019-05-04 18:30'"
     )
 
     @Argument(help: "The archive.", completion: .file(extensions: ["zip", "age"]))
@@ -24,7 +24,7 @@ struct ImportCommand: FolderCommand {
         ),
         transform: Moment.init
     )
-    var time: Moment?
+    var at: Moment?
 
     @Option(help: ArgumentHelp("A tag for 'prune --keep-tag'; may be repeated.", valueName: "tag"))
     var tag: [String] = []
@@ -40,7 +40,7 @@ struct ImportCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         var options = ImportArchive.Options(date: invocation.now)
-        options.time = time?.date(now: invocation.now, in: invocation.timeZone)
+        options.time = at?.date(now: invocation.now, in: invocation.timeZone)
         options.tags = tag.flatMap { $0.split(separator: ",").map(String.init) }
         options.note = note
         options.sameName = sameName.sameName

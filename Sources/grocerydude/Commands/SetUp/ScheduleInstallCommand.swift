@@ -8,11 +8,13 @@ struct ScheduleInstallCommand: ConsoleCommand {
         "Have the profile's backups made by the clock.",
         discussion: """
             The schedule is the profile's 'schedule': \(Schedule.examples); 'check.schedule' is \
-            for checks, 'sync.schedule' for sync. An earlier installation of the profile is replaced.
+            for checks, 'sync.schedule' for sync. An earlier installation of the profile is replaced. \
+            'continuous' makes it a service that looks every minute whether something has changed, and backs \
+            up then.
             """,
         example: "grocerydude schedule install --profile photos --dry-run",
         "grocerydude schedule install --schedule 'daily 03:30' --kind cron",
-        "grocerydude schedule install --continuous"
+        "grocerydude schedule install --schedule continuous"
     )
 
     @OptionGroup var options: ScheduleOptions
@@ -21,13 +23,6 @@ struct ScheduleInstallCommand: ConsoleCommand {
         help: ArgumentHelp("When to make backups; else as the profile says.", valueName: "when")
     )
     var schedule: String?
-
-    @Flag(
-        name: .customLong("continuous"),
-        help:
-            "Have a service look every minute whether something has changed, and back up then; as 'continuous 1m'."
-    )
-    var isContinuous = false
 
     @Flag(help: "Write the files, and start nothing.")
     var noEnable = false
@@ -38,9 +33,6 @@ struct ScheduleInstallCommand: ConsoleCommand {
     var output: OutputOptions { options.output }
 
     func validate() throws {
-        guard !isContinuous || schedule == nil else {
-            throw ValidationError("'--continuous' and '--schedule' exclude each other")
-        }
         if let schedule, Schedule(schedule) == nil {
             throw ValidationError(
                 "'\(schedule)' is no schedule: it must be such as \(Schedule.examples)"
@@ -49,11 +41,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws -> ExitStatus {
-        let flag =
-            isContinuous
-            ? FlagValue("--continuous", "schedule", "continuous 1m")
-            : FlagValue("--schedule", "schedule", schedule)
-        let profile = try options.profile([flag])
+        let profile = try options.profile([FlagValue("--schedule", "schedule", schedule)])
         let kind = try options.kind ?? ScheduleKind.detected()
         let program = ScheduledJob.runningProgram
         let jobs = Run.Command.scheduled.compactMap {

@@ -5,14 +5,14 @@ internal import Operations
 internal import Sample
 internal import SystemPackage
 
-extension ItemsCommand {
+extension SampleCommand {
     struct Export: InvokedCommand {
         static let configuration = CommandConfiguration(
             "export",
             "Write all items, with their photos, to a JSON file.",
             discussion: "Nothing is overwritten. '-' is standard output.",
-            example: "grocerydude items export list.json",
-            "grocerydude items export - | gzip >list.json.gz"
+            example: "grocerydude sample export list.json",
+            "grocerydude sample export - | gzip >list.json.gz"
         )
 
         @Argument(help: "The new file, or '-'.", completion: .file(extensions: ["json"]))
@@ -54,8 +54,8 @@ extension ItemsCommand {
                 Items are told apart by their 'id': one that is there stays as it is. If anything in the file \
                 is wrong, nothing is added. '-' is standard input.
                 """,
-            example: "grocerydude items import list.json",
-            "ssh kitchen grocerydude items export - | grocerydude items import -"
+            example: "grocerydude sample import list.json",
+            "ssh kitchen grocerydude sample export - | grocerydude sample import -"
         )
 
         /// The maximum size in bytes.
@@ -64,7 +64,7 @@ extension ItemsCommand {
         private static let limit = 1 << 30
 
         @Argument(
-            help: "A file that 'items export' wrote, or '-'.",
+            help: "A file that 'sample export' wrote, or '-'.",
             completion: .file(extensions: ["json"])
         )
         var file: String

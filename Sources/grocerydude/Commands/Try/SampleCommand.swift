@@ -2,14 +2,17 @@ internal import ArgumentParser
 internal import Operations
 internal import Sample
 
-struct ItemsCommand: AsyncParsableCommand {
+struct SampleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "items",
-        "Show or change the items in the sample store.",
-        example: "grocerydude items",
-        "grocerydude items add Honey 2 jar",
-        "grocerydude items export list.json",
-        subcommands: [Show.self, Add.self, Remove.self, Export.self, Import.self],
+        "sample",
+        "Make the sample store, and show or change the items in it.",
+        example: "grocerydude sample",
+        "grocerydude sample add Honey 2 jar",
+        "grocerydude sample export list.json",
+        aliases: ["items"],
+        subcommands: [
+            InitCommand.self, Show.self, Add.self, Remove.self, Export.self, Import.self,
+        ],
         defaultSubcommand: Show.self
     )
 
@@ -17,7 +20,7 @@ struct ItemsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "show",
             "Show all items.",
-            example: "grocerydude items"
+            example: "grocerydude sample"
         )
 
         @OptionGroup(title: HelpSection.common) var stores: StoresOptions
@@ -33,7 +36,7 @@ struct ItemsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "add",
             "Add an item to the list.",
-            example: "grocerydude items add Honey 2 jar"
+            example: "grocerydude sample add Honey 2 jar"
         )
 
         @Argument(help: "The item to buy.")
@@ -67,7 +70,7 @@ struct ItemsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "remove",
             "Remove the items with a name.",
-            example: "grocerydude items remove Honey"
+            example: "grocerydude sample remove Honey"
         )
 
         @Argument(help: "The items' name.")

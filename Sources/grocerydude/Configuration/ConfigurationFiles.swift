@@ -87,7 +87,7 @@ struct ConfigurationFiles {
     }
 
     /// Returns the files with another text of a piece; without the piece for `nil`.
-    func replacing(_ path: FilePath, by text: String?) -> ConfigurationFiles {
+    func substituting(_ path: FilePath, by text: String?) -> ConfigurationFiles {
         var files = self
         files.pieces.removeAll { $0.path == path }
         guard let text else { return files }

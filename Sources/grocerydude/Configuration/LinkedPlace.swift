@@ -83,7 +83,7 @@ struct LinkedPlace {
             throw try handwritten(origin?.description ?? path.string, changes, profile)
         }
         for (key, value) in changes { piece.values[key] = value }
-        let changed = try files.replacing(path, by: piece.text)
+        let changed = try files.substituting(path, by: piece.text)
         let values = try Configuration(changed, profile: profile, mayBeEmpty: true).file?
             .values(of: profile)
         for (key, _) in changes {

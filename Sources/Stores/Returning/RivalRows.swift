@@ -54,7 +54,7 @@ final class RivalRows {
         }
         isSharedKey = table.rowIDAlias != nil && rows.identity == .rowID
         let list = keyNames.joined(separator: ", ")
-        func search(_ columns: [(place: Int, collation: String?)]) throws -> Search? {
+        searches = try Self.uniqueKeys(of: table).compactMap { columns in
             let places = columns.compactMap { rows.columns.firstIndex(of: $0.place) }
             guard places.count == columns.count else { return nil }
             let matches = columns.enumerated().map { index, column in
@@ -65,20 +65,6 @@ final class RivalRows {
             let sql = "SELECT \(list) FROM \(subject) WHERE \(matches.joined(separator: " AND "))"
             return Search(places: places, statement: try prepare(sql))
         }
-        var searches: [Search] = []
-        if let alias = table.rowIDAlias, let found = try search([(alias, nil)]) {
-            searches.append(found)
-        }
-        for index in table.indexes where index.isUnique && !index.isPartial {
-            let columns = index.keys.compactMap { key in
-                key.column.map { (place: $0, collation: Optional(key.collation)) }
-            }
-            guard columns.count == index.keys.count, let found = try search(columns) else {
-                continue
-            }
-            searches.append(found)
-        }
-        self.searches = searches
         let condition = keyNames.enumerated().map { "\($1) IS ?\($0 + 1)" }
         deletion = try prepare(
             "DELETE FROM \(subject) WHERE \(condition.joined(separator: " AND "))"
@@ -90,6 +76,20 @@ final class RivalRows {
             ? nil : try prepare("SELECT \(list) FROM \(subject) WHERE \(own)")
         shadows = Set(schema.tables.filter { $0.kind == .shadow }.map(\.name.exact))
         hasVirtualTables = schema.tables.contains { $0.kind == .virtual }
+    }
+
+    /// Returns the columns of the keys that two rows cannot share, with their collations.
+    private static func uniqueKeys(
+        of table: TableSchema
+    ) -> [[(place: Int, collation: String?)]] {
+        let indexed = table.indexes.lazy.filter { $0.isUnique && !$0.isPartial }
+            .compactMap { index -> [(place: Int, collation: String?)]? in
+                let columns = index.keys.compactMap { key in
+                    key.column.map { (place: $0, collation: Optional(key.collation)) }
+                }
+                return columns.count == index.keys.count ? columns : nil
+            }
+        return (table.rowIDAlias.map { [[($0, nil)]] } ?? []) + indexed
     }
 
     /// Deletes the rows.

@@ -146,21 +146,7 @@ final class LargeRow {
         name: String,
         within rowIDs: ClosedRange<Int64>
     ) throws {
-        // For a text or a blob the query asks only for its class, which SQLite knows without reading the value.
-        let selected = columns.map { place in
-            let column = table.columns[place].name.sqlIdentifier
-            return table.canOpenValues(inColumn: place)
-                ? "typeof(\(column)), CASE WHEN typeof(\(column)) IN ('text', 'blob') THEN NULL"
-                    + " ELSE \(column) END"
-                : "NULL, \(column)"
-        }
-        let rowIDName = table.rowIDName ?? "rowid"
-        let sql = """
-            SELECT \(([rowIDName] + selected).joined(separator: ", "))
-            FROM main.\(table.name.sqlIdentifier)
-            WHERE \(rowIDName) BETWEEN ?1 AND ?2 ORDER BY \(rowIDName) LIMIT 1
-            """
-        let statement = try Statement(database, name: name, sql)
+        let statement = try Statement(database, name: name, Self.query(of: table, columns))
         try statement.bind(rowIDs.lowerBound, at: 1)
         try statement.bind(rowIDs.upperBound, at: 2)
         guard try statement.step() else {
@@ -173,6 +159,11 @@ final class LargeRow {
             let (typed, valued) = (CInt(1 + 2 * index), CInt(2 + 2 * index))
             var cell = Cell(storageClass: statement.storageClass(valued))
             let type = statement.text(typed)
+            func keep(_ found: some Collection<UInt8>) {
+                cell.bytes = .part(bytes.count..<bytes.count + found.count)
+                cell.size = Int64(found.count)
+                bytes += found
+            }
             if let value = try Self.missingValue(
                 at: place,
                 of: table,
@@ -181,11 +172,8 @@ final class LargeRow {
                 in: database,
                 name: name
             ) {
-                let start = bytes.count
-                bytes += value.bytes
                 cell.storageClass = value.storageClass
-                cell.bytes = .part(start..<bytes.count)
-                cell.size = Int64(bytes.count - start)
+                keep(value.bytes)
             } else if type == "text" || type == "blob" {
                 cell.storageClass = type == "text" ? .text : .blob
                 let value = try LargeValue(
@@ -196,22 +184,15 @@ final class LargeRow {
                     owner: nil,
                     name: name
                 )
-                cell.size = value.size
-                cell.bytes = .large
-                if value.size <= TableCursor.largeSize {
-                    let start = bytes.count
-                    bytes += try value.bytes().array
-                    cell.bytes = .part(start..<bytes.count)
+                (cell.size, cell.bytes) = (value.size, .large)
+                if value.size <= TableCursor.largeSize { try keep(value.bytes().array) }
+            } else {
+                switch cell.storageClass {
+                case .text, .blob: keep(statement.unsafeBytes(valued))
+                case .integer: cell.integer = statement.integer(valued)
+                case .real: cell.integer = Int64(bitPattern: statement.realBits(valued))
+                case .null: break
                 }
-            } else if cell.storageClass == .text || cell.storageClass == .blob {
-                let start = bytes.count
-                bytes += statement.unsafeBytes(valued)
-                cell.bytes = .part(start..<bytes.count)
-                cell.size = Int64(bytes.count - start)
-            } else if cell.storageClass == .integer {
-                cell.integer = statement.integer(valued)
-            } else if cell.storageClass == .real {
-                cell.integer = Int64(bitPattern: statement.realBits(valued))
             }
             cells.append(cell)
         }
@@ -221,6 +202,25 @@ final class LargeRow {
     }
 
     deinit { buffer.deallocate() }
+
+    /// Returns the query for the first row of a range.
+    ///
+    /// For a text or a blob it asks only for its class, which SQLite knows without reading the value.
+    private static func query(of table: TableSchema, _ columns: [Int]) -> String {
+        let selected = columns.map { place in
+            let column = table.columns[place].name.sqlIdentifier
+            return table.canOpenValues(inColumn: place)
+                ? "typeof(\(column)), CASE WHEN typeof(\(column)) IN ('text', 'blob') THEN NULL"
+                    + " ELSE \(column) END"
+                : "NULL, \(column)"
+        }
+        let rowIDName = table.rowIDName ?? "rowid"
+        return """
+            SELECT \(([rowIDName] + selected).joined(separator: ", "))
+            FROM main.\(table.name.sqlIdentifier)
+            WHERE \(rowIDName) BETWEEN ?1 AND ?2 ORDER BY \(rowIDName) LIMIT 1
+            """
+    }
 
     /// Reads a text or a blob that the row lacks: it is older than the column, and has the column's default.
     ///

@@ -20,38 +20,17 @@ struct SQLTokens {
             switch bytes[place] {
             case 0x20, 0x09, 0x0A, 0x0C, 0x0D: place += 1
             case UInt8(ascii: "-") where bytes.at(place + 1) == UInt8(ascii: "-"):
-                while place < bytes.count, bytes[place] != 0x0A { place += 1 }
+                place = first(from: place) { $0 == 0x0A }
             case UInt8(ascii: "/") where bytes.at(place + 1) == UInt8(ascii: "*"):
-                place += 2
-                while place < bytes.count,
-                    bytes[place] != UInt8(ascii: "*") || bytes.at(place + 1) != UInt8(ascii: "/")
-                {
-                    place += 1
-                }
-                place += 2
-            case let quote where [0x22, 0x27, 0x60, 0x5B].contains(quote):
-                let end = quote == 0x5B ? 0x5D : quote
-                place += 1
-                while place < bytes.count {
-                    if bytes[place] == end {
-                        guard bytes.at(place + 1) == end, end != 0x5D else { break }
-                        place += 1
-                    }
-                    place += 1
-                }
-                place = min(place + 1, bytes.count)
+                place = endOfComment(from: place + 2)
+            case 0x22, 0x27, 0x60, 0x5B:
+                place = endOfQuotes(from: start)
                 add(start..<place, isQuoted: true)
             case let byte where byte.isWord:
-                while place < bytes.count,
-                    bytes[place].isWord || bytes[place] == UInt8(ascii: ".")
-                {
-                    place += 1
-                }
+                place = first(from: start) { !$0.isWord && $0 != UInt8(ascii: ".") }
                 // x'00' is one literal.
                 if place == start + 1, [0x58, 0x78].contains(byte), bytes.at(place) == 0x27 {
-                    place += 1
-                    while place < bytes.count, bytes[place] != 0x27 { place += 1 }
-                    place = min(place + 1, bytes.count)
+                    place = min(first(from: place + 1) { $0 == 0x27 } + 1, bytes.count)
                 }
                 add(start..<place, isQuoted: false)
             default:
@@ -59,6 +38,30 @@ struct SQLTokens {
                 add(start..<place, isQuoted: false)
             }
         }
+    }
+
+    /// Returns the place of the first byte from a place on that fulfils a condition; else the end.
+    private func first(from start: Int, where condition: (UInt8) -> Bool) -> Int {
+        bytes.dropFirst(start).firstIndex(where: condition) ?? bytes.count
+    }
+
+    private func endOfComment(from start: Int) -> Int {
+        var place = first(from: start) { $0 == UInt8(ascii: "*") }
+        while place < bytes.count, bytes.at(place + 1) != UInt8(ascii: "/") {
+            place = first(from: place + 1) { $0 == UInt8(ascii: "*") }
+        }
+        return place + 2
+    }
+
+    /// Returns the place behind a quoted token; a doubled quote is part of it, except for brackets.
+    private func endOfQuotes(from start: Int) -> Int {
+        let isBracket = bytes[start] == 0x5B
+        let end = isBracket ? 0x5D : bytes[start]
+        var place = first(from: start + 1) { $0 == end }
+        while !isBracket, bytes.at(place + 1) == end {
+            place = first(from: place + 2) { $0 == end }
+        }
+        return min(place + 1, bytes.count)
     }
 
     private mutating func add(_ range: Range<Int>, isQuoted: Bool) {

@@ -146,48 +146,22 @@ private struct TableObject: Encodable {
 }
 
 private struct RowObject: Encodable {
-    struct Cell: Encodable {
-        var column: String
-        var property: String?
-        var old: ValueObject?
-        var new: ValueObject?
-    }
-
-    struct Key: Encodable {
-        var column: String
-        var property: String?
-        var value: ValueObject
-    }
-
     var messageType = "row"
     var store: String
     var table: String
     var entity: String?
     var change: SchemaDiff.Change
     /// The values that identify the row.
-    var key: [Key]
-    var cells: [Cell]
+    var key: [KeyObject]
+    var cells: [CellObject]
 
     init(_ row: RowDifference) {
         store = row.store
         table = row.table
         entity = row.entity
         change = row.change.kind
-        key = row.change.key.map {
-            Key(
-                column: $0.column,
-                property: row.properties[$0.column],
-                value: ValueObject($0.value)
-            )
-        }
-        cells = row.change.cells.map {
-            Cell(
-                column: $0.column,
-                property: row.properties[$0.column],
-                old: $0.old.map(ValueObject.init),
-                new: $0.new.map(ValueObject.init)
-            )
-        }
+        key = row.change.key.map { KeyObject($0.column, $0.value, row.properties) }
+        cells = row.change.cells.map { CellObject($0, row.properties) }
     }
 }
 
@@ -206,6 +180,34 @@ private struct Summary: Encodable {
     var old: String
     var new: String
     var differs: Bool
+}
+
+/// A value of a row's key, by its column and the model's name of that.
+struct KeyObject: Encodable {
+    var column: String
+    var property: String?
+    var value: ValueObject
+
+    init(_ column: String, _ value: RowChange.Value, _ properties: [String: String]) {
+        self.column = column
+        property = properties[column]
+        self.value = ValueObject(value)
+    }
+}
+
+/// A value of a row before and after a change.
+struct CellObject: Encodable {
+    var column: String
+    var property: String?
+    var old: ValueObject?
+    var new: ValueObject?
+
+    init(_ cell: RowChange.Cell, _ properties: [String: String]) {
+        column = cell.column
+        property = properties[column]
+        old = cell.old.map(ValueObject.init)
+        new = cell.new.map(ValueObject.init)
+    }
 }
 
 /// A value of a store with its storage class, since JSON has only one kind of number and no bytes.

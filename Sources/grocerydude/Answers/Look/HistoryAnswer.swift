@@ -52,19 +52,6 @@ struct HistoryAnswer: Answer {
 }
 
 private struct RowObject: Encodable {
-    struct Key: Encodable {
-        var column: String
-        var property: String?
-        var value: ValueObject
-    }
-
-    struct Cell: Encodable {
-        var column: String
-        var property: String?
-        var old: ValueObject?
-        var new: ValueObject?
-    }
-
     struct Event: Encodable {
         /// The kind of event: `first`, `changed`, `gone`, `back` or `unknown`.
         var change: String
@@ -74,14 +61,14 @@ private struct RowObject: Encodable {
         /// The last state with this content, for a row whose fate is unknown.
         var until: String?
         var reason: String?
-        var cells: [Cell]
+        var cells: [CellObject]
     }
 
     var messageType = "row"
     var store: String
     var table: String
     var entity: String?
-    var key: [Key]
+    var key: [KeyObject]
     /// The first and the last state with the row: a backup's file name, or `live`.
     var first: String
     var last: String
@@ -101,9 +88,7 @@ private struct RowObject: Encodable {
         table = history.table
         entity = history.entity
         let properties = history.properties
-        key = history.key.map {
-            Key(column: $0.column, property: properties[$0.column], value: ValueObject($0.value))
-        }
+        key = history.key.map { KeyObject($0.column, $0.value, properties) }
         first = history.first.name
         last = history.last.name
         end =
@@ -128,14 +113,7 @@ private struct RowObject: Encodable {
                 object.until = place.name
                 object.reason = reason
             }
-            object.cells = cells.map {
-                Cell(
-                    column: $0.column,
-                    property: properties[$0.column],
-                    old: $0.old.map(ValueObject.init),
-                    new: $0.new.map(ValueObject.init)
-                )
-            }
+            object.cells = cells.map { CellObject($0, properties) }
             return object
         }
     }

@@ -52,11 +52,9 @@ struct DeleteCommand: FolderCommand {
         var all = planned ?? [backup]
         var problems: [Problem] = []
         if !dryRun {
-            let rest = Self.rest(all)
-            let question =
-                backup.isWaiting
-                ? "Delete '\(backup.displayName)', which waits for upload\(rest), for good?"
-                : "Delete '\(backup.displayName)'\(rest) from '\(invocation.address)'?"
+            let place = backup.isWaiting ? ", which waits for upload" : ""
+            let end = backup.isWaiting ? ", for good?" : " from '\(invocation.address)'?"
+            let question = "Delete '\(backup.displayName)'\(place)\(Self.rest(all))\(end)"
             guard try invocation.confirm(question, yes: yes) else { return .declined }
             let outcome = try await delete.run(
                 backup,
@@ -73,12 +71,9 @@ struct DeleteCommand: FolderCommand {
             dryRun: dryRun
         )
         let done = dryRun ? "would delete" : "deleted"
+        let line = "\(done) '\(backup.displayName)'\(Self.rest(all))"
         return try invocation.answer(
-            DoneAnswer(
-                facts: facts,
-                line: "\(done) '\(backup.displayName)'\(Self.rest(all))",
-                isDryRun: dryRun
-            ),
+            DoneAnswer(facts: facts, line: line, isDryRun: dryRun),
             problems: problems
         )
     }

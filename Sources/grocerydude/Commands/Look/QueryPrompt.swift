@@ -87,36 +87,31 @@ struct QueryPrompt {
                 )
             }
         case ".schema":
-            let wanted = words.dropFirst().first
-            try tellingErrors {
-                let store = try open()
-                var names: [String] = []
-                var hasFound = false
-                try queries.run(
-                    "SELECT tbl_name, sql FROM sqlite_master WHERE sql <> ''",
-                    in: store
-                ) {
-                    guard case .row(let values) = $0, case .text(let sql) = values[1] else {
-                        return
-                    }
-                    guard wanted == nil || values[0].shown.lowercased() == wanted?.lowercased()
-                    else {
-                        names.append(values[0].shown)
-                        return
-                    }
-                    hasFound = true
-                    console.answer(bytes: sql.array + Array(";\n".utf8), isText: false)
-                }
-                if let wanted, !hasFound {
-                    throw LookingError.noTable(wanted, in: "the store", tables: names)
-                }
-            }
+            try tellingErrors { try showSchema(words.dropFirst().first, open()) }
         case ".mode":
             guard let form = words.dropFirst().first.flatMap(QueryForm.init) else { fallthrough }
             self.form = form
         default: console.answer(text: Self.help)
         }
         return true
+    }
+
+    /// Prints the statements that made a table, or all of them.
+    private func showSchema(_ wanted: String?, _ store: StoreSnapshot) throws {
+        var names: [String] = []
+        var hasFound = false
+        try queries.run("SELECT tbl_name, sql FROM sqlite_master WHERE sql <> ''", in: store) {
+            guard case .row(let values) = $0, case .text(let sql) = values[1] else { return }
+            guard wanted == nil || values[0].shown.lowercased() == wanted?.lowercased() else {
+                names.append(values[0].shown)
+                return
+            }
+            hasFound = true
+            console.answer(bytes: sql.array + Array(";\n".utf8), isText: false)
+        }
+        if let wanted, !hasFound {
+            throw LookingError.noTable(wanted, in: "the store", tables: names)
+        }
     }
 
     /// Reports an error of a statement, so that another one may follow.

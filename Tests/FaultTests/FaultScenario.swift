@@ -362,7 +362,7 @@ extension FaultScenario {
             case .rollingBack: isRename && name == "Stores_FailedRestore"
             case .settingAside: isIn("Old", call.paths.last)
             case .puttingIn: isIn("New", call.paths.first)
-            case .takingOut: isIn("New", call.paths.last)
+            case .takingOut: isIn("FailedRestore", call.paths.last)
             case .puttingBack: isIn("Old", call.paths.first)
             }
         }

@@ -152,7 +152,8 @@ struct SystemCallTrace {
     private static func isStaged(_ path: FilePath) -> Bool {
         let names = path.components.map(\.string)
         guard let area = names.firstIndex(of: ".grocerydude-restore") else { return false }
-        return names[(area + 1)...].dropLast().first.map(["New", "Old"].contains) ?? false
+        let place = names[(area + 1)...].dropLast().first ?? ""
+        return ["New", "Old"].contains(place) || place.hasPrefix("FailedRestore")
     }
 
     private mutating func remove(_ path: FilePath, _ line: Int) {

@@ -39,7 +39,7 @@ extension RestoreBackup {
 
     private func replace(
         with plan: ArchivedBackup,
-        _ swap: inout any RestoreSwap,
+        _ swap: inout NameSwap,
         _ locks: RestoreLocks
     ) async throws -> Replacement {
         var staged = try await filled(swap.paths, with: plan)
@@ -137,7 +137,7 @@ extension RestoreBackup {
     ///   exchange.
     /// - Throws: see `replace`.
     private func exchange(
-        _ swap: inout any RestoreSwap,
+        _ swap: inout NameSwap,
         _ locks: RestoreLocks,
         expecting expected: Int
     ) throws -> FileError? {
@@ -156,13 +156,13 @@ extension RestoreBackup {
     }
 
     private func recover(
-        _ swap: inout any RestoreSwap,
+        _ swap: inout NameSwap,
         from error: any Error,
         _ locks: RestoreLocks,
         expecting expected: Int
     ) throws -> FileError? {
         let paths = swap.paths
-        let recovery: RestoreRecovery
+        let recovery: NameSwap.Recovery
         do {
             // The journal on the disk may or may not announce the next step.
             swap.journal = try RestoreJournal.read(paths.journal) ?? swap.journal
@@ -189,7 +189,7 @@ extension RestoreBackup {
         }
     }
 
-    private func checkInPlace(_ swap: any RestoreSwap, expecting expected: Int) throws {
+    private func checkInPlace(_ swap: NameSwap, expecting expected: Int) throws {
         try StoresDirectory(swap.paths.live).checkInPlace(
             expecting: expected,
             of: swap.journal.part,
@@ -199,7 +199,7 @@ extension RestoreBackup {
         )
     }
 
-    private func rollBack(_ swap: inout any RestoreSwap) throws -> FilePath {
+    private func rollBack(_ swap: inout NameSwap) throws -> FilePath {
         do {
             // Report the place first, so that the data can be identified after a crash.
             let kept = printable(try swap.paths.vacant("FailedRestore"))
@@ -213,7 +213,7 @@ extension RestoreBackup {
     // MARK: - The end
 
     /// Removes the replaced data; if that fails, the restore has still succeeded.
-    private func removeReplaced(_ swap: inout any RestoreSwap) {
+    private func removeReplaced(_ swap: inout NameSwap) {
         do {
             // After an exchange that failed and was then finished, the replaced data is already gone.
             if swap.journal.phase != .settled { context.noteLeftover(try swap.removeReplaced()) }
@@ -225,7 +225,7 @@ extension RestoreBackup {
 
     /// Ends a failed restore: removes staged data that was never exchanged, and the restore journal unless there is
     /// something to recover.
-    func end(_ swap: inout any RestoreSwap) {
+    func end(_ swap: inout NameSwap) {
         do {
             guard try swap.paths.hasTraces() else { return }
             if swap.journal.phase == .staging { try swap.removeStaged() }

@@ -14,15 +14,15 @@ extension RestoreBackup {
         _ plan: ArchivedBackup,
         _ paths: RestorePaths,
         _ locks: RestoreLocks,
-        isApplicationStopped: Bool? = nil
-    ) throws -> any RestoreSwap {
+        isApplicationStopped: Bool = false
+    ) throws -> NameSwap {
         try paths.makeRoom(
             settingAside: options.setsAsideLeftovers,
             with: fileSystem,
             note: context.note
         )
-        var swap = try paths.layout.swap.init(paths, backup: plan.name, with: fileSystem)
-        if options.allowsDamage { swap.journal.allowsDamage = true }
+        var swap = try NameSwap(paths, backup: plan.name, with: fileSystem)
+        swap.journal.allowsDamage = options.allowsDamage
         swap.journal.isApplicationStopped = isApplicationStopped
         swap.journal.part = part?.part
         do {
@@ -44,7 +44,7 @@ extension RestoreBackup {
     ///
     /// If the application is stopped, at least one of the two restore journals records that at any moment.
     func stageInside(
-        _ swap: inout any RestoreSwap,
+        _ swap: inout NameSwap,
         _ plan: ArchivedBackup,
         _ locks: RestoreLocks,
         since refusal: FileError

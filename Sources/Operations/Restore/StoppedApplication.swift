@@ -22,9 +22,9 @@ struct StoppedApplication {
     /// - Throws: `HookError.commandFailed`, `CancellationError` if the application does not stop; errors of the
     ///   closure.
     func whileStopped<Result>(
-        _ swap: inout any RestoreSwap,
+        _ swap: inout NameSwap,
         again: Bool = false,
-        _ body: (inout any RestoreSwap) async throws -> Result
+        _ body: (inout NameSwap) async throws -> Result
     ) async throws -> (Result, isStarted: Bool) {
         do {
             if !commands.stop.isEmpty { try swap.noteApplication(isStopped: true) }
@@ -55,8 +55,8 @@ struct StoppedApplication {
     ///
     /// If the restore journal cannot be written, that matters only after a crash.
     @discardableResult
-    private func start(_ swap: inout any RestoreSwap) async -> Bool {
-        let isNoted = swap.journal.isApplicationStopped ?? false
+    private func start(_ swap: inout NameSwap) async -> Bool {
+        let isNoted = swap.journal.isApplicationStopped
         do {
             if isNoted, swap.journal.phase == .settled { try swap.write() }
         } catch {

@@ -92,14 +92,14 @@ extension StoresDirectory {
                 try store.open(scratchParent: context.scratch, busyTimeout: Self.busyTimeout)
             } catch StoreError.damaged(let name, let reason) {
                 let error = StoreError.damaged(name, reason: reason)
-                guard journal.allowsDamage ?? false else { return error }
+                guard journal.allowsDamage else { return error }
                 context.note("\(error), and restored all the same")
             } catch {
                 failure = failure ?? error
             }
         }
         if let failure { throw failure }
-        let (found, expected) = (survey.stores.count, journal.stores ?? 0)
+        let (found, expected) = (survey.stores.count, journal.stores)
         guard found < expected else { return nil }
         if let denied = survey.failures.first { throw denied.error }
         return RestoreError.storesLost(path, found: found, expected: expected)

@@ -168,28 +168,6 @@ struct RecoverRestoreTests {
         }
     }
 
-    @Test("reads a journal that does not say how many stores were staged")
-    func oldJournal() async throws {
-        for layout in RestorePaths.Layout.allCases {
-            let (scene, paths) = try await killed(layout)
-            let text = try String(contentsOfFile: paths.journal.string, encoding: .utf8)
-            #expect(text.contains("\"stores\":1"))
-            var journal = try #require(try RestoreJournal.read(paths.journal))
-            journal.stores = nil
-            try journal.write(to: paths.journal, with: LocalFileSystem())
-            #expect(
-                !(try String(contentsOfFile: paths.journal.string, encoding: .utf8).contains(
-                    "stores"
-                ))
-            )
-            // Nothing tells that there was another store than those that open.
-            try loseStore(scene)
-            try await scene.recover()
-            #expect(try scene.sandbox.read("Stores/\(GroceryStore.fileName)") == [])
-            #expect(scene.told.contains { $0.contains("finished the restore") })
-        }
-    }
-
     /// A journal that cannot be obeyed: nothing moves, in any order of asking.
     private func refuses(
         _ scene: Scene,
@@ -213,7 +191,7 @@ struct RecoverRestoreTests {
         for layout in RestorePaths.Layout.allCases {
             let (scene, paths) = try await killed(layout)
             let journal = try #require(try RestoreJournal.read(paths.journal))
-            for version in [4, 99, Int.max] {
+            for version in [2, 99, Int.max] {
                 var newer = journal
                 newer.version = version
                 try newer.write(to: paths.journal, with: LocalFileSystem())
@@ -221,7 +199,7 @@ struct RecoverRestoreTests {
             }
             // One with steps that are not known here.
             try LocalFileSystem().write(
-                Array(#"{"version":4,"phase":"dancing","backup":5}"#.utf8),
+                Array(#"{"version":2,"phase":"dancing","backup":5}"#.utf8),
                 to: paths.journal
             )
             try await refuses(scene, paths, nil)

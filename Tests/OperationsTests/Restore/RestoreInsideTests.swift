@@ -360,7 +360,7 @@ struct RestoreInsideTests {
         await #expect(throws: RestoreError.self) { try await stage.restore(faulty) }
         let path = RestorePaths(live: stage.scene.stores, .beside).journal
         var journal = try #require(try RestoreJournal.read(path))
-        #expect(journal.phase == .swapping)
+        #expect(journal.phase == .settingAside)
         func moved(_ identity: FileInfo.Identity?) -> FileInfo.Identity? {
             identity.map { FileInfo.Identity(device: $0.device + 1, inode: $0.inode) }
         }

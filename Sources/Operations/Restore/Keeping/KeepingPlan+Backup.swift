@@ -81,7 +81,8 @@ extension RestoreJournal {
             )
         else { return }
         try keeping.makeParents()
-        keep(keeping.kept, by: try backup.exclusions())
+        exclusions = try backup.exclusions()
+        keptPaths = keeping.kept
     }
 }
 

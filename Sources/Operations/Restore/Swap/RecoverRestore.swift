@@ -62,7 +62,7 @@ public struct RecoverRestore: Sendable {
         // Cancelling half-way would only leave the rest to the next run.
         context.checkCancellation = {}
         let journal = try RestoreJournal.read(paths.journal)
-        var swap = paths.layout.swap.init(
+        var swap = NameSwap(
             paths: paths,
             fileSystem: fileSystem,
             // Without a journal, there are at most a draft of it, and its directory.
@@ -79,7 +79,7 @@ public struct RecoverRestore: Sendable {
         return true
     }
 
-    private func tell(_ recovery: RestoreRecovery, _ journal: RestoreJournal) {
+    private func tell(_ recovery: NameSwap.Recovery, _ journal: RestoreJournal) {
         let backup = journal.backup
         switch recovery {
         case .finished(let leftover):
@@ -95,7 +95,7 @@ public struct RecoverRestore: Sendable {
             )
         case .settled: break
         }
-        if journal.isApplicationStopped ?? false {
+        if journal.isApplicationStopped {
             context.warn(
                 "the application was stopped for the restore of '\(backup)', which was interrupted: start it"
             )

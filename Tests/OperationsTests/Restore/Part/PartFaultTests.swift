@@ -245,12 +245,11 @@ struct PartFaultTests {
         #expect(try part.rows("SELECT count(*) FROM item", in: PartScene.store) == "12\n")
     }
 
-    @Test("has a journal that an older program does not obey")
-    func journalVersion() throws {
+    @Test("is in the restore journal, and so are the kept paths")
+    func journal() throws {
         var journal = RestoreJournal(phase: .settingAside, backup: "b")
         journal.part = RestoredPart([try RelativePath("a/b"), try RelativePath("a")])
-        journal.keep([try RelativePath("a/c.tmp")], by: .none)
-        #expect(journal.version == 3)
+        journal.keptPaths = [try RelativePath("a/c.tmp")]
         let again = try JSONDecoder().decode(
             RestoreJournal.self,
             from: JSONEncoder().encode(journal)

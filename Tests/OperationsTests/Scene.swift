@@ -221,3 +221,10 @@ final class HeldLock: Sendable {
         }
     }
 }
+
+extension RestoreBackup {
+    /// Plans a restore and runs it, as a command does that asks nothing.
+    func run(_ backup: Backup, to stores: FilePath) async throws -> Outcome {
+        try await run(plan(backup, to: stores))
+    }
+}

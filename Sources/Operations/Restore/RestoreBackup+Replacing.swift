@@ -5,31 +5,23 @@ internal import Stores
 internal import SystemPackage
 
 extension RestoreBackup {
-    struct Replacement {
-        var stores: Int
-        var problems: [Problem]
-        var safetyBackup: Backup?
-        var isApplicationStarted: Bool
-    }
-
     /// Replaces the content of the stores directory with that of an archive: as a whole, or name by name if the
     /// directory itself cannot be exchanged.
     ///
-    /// - Returns: the number of stores now in place, and the backup of the stores before.
     /// - Throws: `RestoreError.rolledBack`, `.rollbackFailed`; after any other error, nothing was changed.
-    func replace(
-        with plan: ArchivedBackup,
+    func replaceData(
+        with plan: RestorePlan,
         _ paths: RestorePaths,
-        _ locks: RestoreLocks
-    ) async throws -> Replacement {
+        _ locks: RestoreLocks,
+        _ outcome: inout Outcome
+    ) async throws {
         var swap = try stage(plan, paths, locks)
         do {
             // After an exchange, the staged directory is the stores directory.
             let staged = swap.paths.layout == .beside ? swap.paths.new : nil
-            return try await context.withLock(on: staged) {
-                let replacement = try await replace(with: plan, &swap, locks)
+            try await context.withLock(on: staged) {
+                try await exchange(&swap, with: plan, locks, &outcome)
                 removeReplaced(&swap)
-                return replacement
             }
         } catch {
             end(&swap)
@@ -37,52 +29,32 @@ extension RestoreBackup {
         }
     }
 
-    private func replace(
-        with plan: ArchivedBackup,
+    /// Fills the staged directory, and exchanges it while the application is stopped.
+    private func exchange(
         _ swap: inout NameSwap,
-        _ locks: RestoreLocks
-    ) async throws -> Replacement {
+        with plan: RestorePlan,
+        _ locks: RestoreLocks,
+        _ outcome: inout Outcome
+    ) async throws {
         var staged = try await filled(swap.paths, with: plan)
         try refuseWithoutStores(staged, of: plan, replacing: swap.paths.live)
         if let facts = staged.facts, locks.live != nil {
             try approve(facts, of: plan, replacing: swap.paths.live)
         }
-        let application = StoppedApplication(
-            commands: options.application,
-            environment: CommandEnvironment(
-                command: "restore",
-                profile: options.application.profile,
-                stores: swap.paths.live,
-                remote: folder.address,
-                backup: plan.name
-            ),
-            context: context
-        )
-        let (safetyBackup, isStarted) = try await application.whileStopped(&swap) { swap in
-            // Check before the safety backup, because a refused restore needs none, and once more after it.
-            if !options.application.stop.isEmpty { try refuseIfInUse(swap.paths) }
-            let kept = try KeepingPlan(of: plan, swap.paths, part: part?.part, context)?
-                .announce(context)
-            let backup = try await makeSafetyBackup(
-                of: swap.paths,
-                before: plan,
-                keeping: kept,
-                holding: locks
-            )
-            try refuseIfInUse(swap.paths)
-            try part?.refuseIfChanged(in: swap.paths.live)
-            try context.checkCancellation()
-            try swap.journal.noteKept(by: plan, kept, swap.paths, context)
-            if let refusal = try exchange(&swap, locks, expecting: staged.stores) {
-                try stageInside(&swap, plan, locks, since: refusal)
-                staged = try fill(swap.paths, with: plan)
-                try refuseIfInUse(swap.paths)
-                try context.checkCancellation()
-                try swap.journal.noteKept(by: plan, kept, swap.paths, context)
-                _ = try exchange(&swap, locks, expecting: staged.stores)
+        let application = application(for: plan, swap.paths)
+        (outcome.safetyBackup, outcome.isApplicationStarted) =
+            try await application.whileStopped(&swap) { swap in
+                // Check before the safety backup, because a refused restore needs none, and once more after it.
+                if !options.application.stop.isEmpty { try refuseIfInUse(plan, swap.paths) }
+                let (backup, kept) = try await makeSafetyBackup(of: swap.paths, before: plan, locks)
+                if let refusal = try exchange(&swap, plan, locks, keeping: kept, staged) {
+                    try stageInside(&swap, plan, locks, since: refusal)
+                    staged = try fill(swap.paths, with: plan)
+                    _ = try exchange(&swap, plan, locks, keeping: kept, staged)
+                }
+                return backup
             }
-            return backup
-        }
+        (outcome.stores, outcome.problems) = (staged.stores, staged.problems)
         do {
             try await application.verify()
         } catch {
@@ -90,24 +62,32 @@ extension RestoreBackup {
                 throw RestoreError.rolledBack(error, refused: try rollBack(&swap))
             }
         }
-        return Replacement(
-            stores: staged.stores,
-            problems: staged.problems,
-            safetyBackup: safetyBackup,
-            isApplicationStarted: isStarted
+    }
+
+    private func application(for plan: RestorePlan, _ paths: RestorePaths) -> StoppedApplication {
+        StoppedApplication(
+            commands: options.application,
+            environment: CommandEnvironment(
+                command: "restore",
+                profile: options.application.profile,
+                stores: paths.live,
+                remote: folder.address,
+                backup: plan.name
+            ),
+            context: context
         )
     }
 
     /// Reports everything worth knowing before the stores of a backup replace the present ones.
     ///
     /// - Throws: `RestoreError.declined` if the backup has much less data, and the user declines.
-    func approve(_ stores: [StoreFacts], of plan: ArchivedBackup, replacing live: FilePath) throws {
+    func approve(_ stores: [StoreFacts], of plan: RestorePlan, replacing live: FilePath) throws {
         let present: PresentStores
         do {
             present = try PresentStores(
                 in: live,
-                of: part?.part,
-                leavingOut: plan.exclusions(),
+                of: plan.roots,
+                leavingOut: plan.archived.exclusions(),
                 context
             )
         } catch let error as CancellationError {
@@ -118,7 +98,7 @@ extension RestoreBackup {
                 "the backup is not compared with the present data: \(explain(error))"
             )
         }
-        let stores = stores.filter { part?.part.contains(printed: $0.path) ?? true }
+        let stores = stores.filter { plan.roots?.contains(printed: $0.path) ?? true }
         for remark in present.newer(stores) { context.warn(remark) }
         guard let loss = present.loss(by: BackupName.display(plan.name), with: stores) else {
             return
@@ -129,25 +109,31 @@ extension RestoreBackup {
 
     // MARK: - The exchange
 
-    /// Makes the exchange, and opens the stores in place.
+    /// Makes the exchange after a last look at the present data, and opens the stores in place.
     ///
     /// If it fails half-way, the restore journal has enough information to finish or undo it.
     ///
     /// - Returns: the reason why the stores directory cannot be exchanged, with everything as before; `nil` after an
     ///   exchange.
-    /// - Throws: see `replace`.
+    /// - Throws: see `replaceData`.
     private func exchange(
         _ swap: inout NameSwap,
+        _ plan: RestorePlan,
         _ locks: RestoreLocks,
-        expecting expected: Int
+        keeping kept: Set<RelativePath>?,
+        _ staged: StagedData
     ) throws -> FileError? {
+        try refuseIfInUse(plan, swap.paths)
+        try plan.part?.refuseIfChanged(in: swap.paths.live)
+        try context.checkCancellation()
+        try swap.journal.noteKept(by: plan.archived, kept, swap.paths, context)
         do {
-            try swap.exchange(stores: expected)
+            try swap.exchange(stores: staged.stores)
         } catch {
-            return try recover(&swap, from: error, locks, expecting: expected)
+            return try recover(&swap, from: error, locks)
         }
         do {
-            try checkInPlace(swap, expecting: expected)
+            try checkInPlace(swap)
             _ = try swap.keep(sweeps: true)
         } catch {
             throw RestoreError.rolledBack(error, refused: try rollBack(&swap))
@@ -158,8 +144,7 @@ extension RestoreBackup {
     private func recover(
         _ swap: inout NameSwap,
         from error: any Error,
-        _ locks: RestoreLocks,
-        expecting expected: Int
+        _ locks: RestoreLocks
     ) throws -> FileError? {
         let paths = swap.paths
         let recovery: NameSwap.Recovery
@@ -170,7 +155,7 @@ extension RestoreBackup {
                 Verdict.inSameRun(subject) {
                     // The user's checks cannot run here, so undo the exchange.
                     if !options.application.verify.isEmpty { throw error }
-                    try checkInPlace(swap, expecting: expected)
+                    try checkInPlace(swap)
                 }
             }
         } catch let failure {
@@ -189,9 +174,9 @@ extension RestoreBackup {
         }
     }
 
-    private func checkInPlace(_ swap: NameSwap, expecting expected: Int) throws {
+    private func checkInPlace(_ swap: NameSwap) throws {
         try StoresDirectory(swap.paths.live).checkInPlace(
-            expecting: expected,
+            expecting: swap.journal.stores,
             of: swap.journal.part,
             passingOver: swap.journal.keptPaths,
             context,

@@ -5,41 +5,47 @@ internal import Stores
 internal import SystemPackage
 
 extension RestoreBackup {
-    /// Backs up the data that a restore replaces, so that the restore can be undone; `nil` if there is nothing to back
-    /// up, or if the user wants no safety backup.
+    /// Backs up the data that a restore replaces, so that the restore can be undone.
+    ///
+    /// - Returns: the backup, `nil` if there is nothing to back up, or if the user wants no safety backup; and the
+    ///   paths that the restore keeps, `nil` if the restored backup excluded nothing.
     func makeSafetyBackup(
         of paths: RestorePaths,
-        before plan: ArchivedBackup,
-        keeping kept: Set<RelativePath>?,
-        holding locks: RestoreLocks
-    ) async throws -> Backup? {
+        before plan: RestorePlan,
+        _ locks: RestoreLocks
+    ) async throws -> (Backup?, kept: Set<RelativePath>?) {
+        let (archived, part) = (plan.archived, plan.roots)
+        let kept = try KeepingPlan(of: archived, paths, part: part, context)?.announce(context)
         guard options.makesSafetyBackup, let live = try? StoresDirectory(paths.live) else {
-            return nil
+            return (nil, kept)
         }
-        return try await makeSafetyBackup(
+        let backup = try await makeSafetyBackup(
             of: live,
-            before: plan,
+            before: archived,
+            part: part,
             keeping: kept,
             holding: [locks.parent, locks.live].compactMap(\.self)
         )
+        return (backup, kept)
     }
 
     /// Backs up a directory before something in it is replaced; `nil` if there is nothing to back up.
     func makeSafetyBackup(
         of live: StoresDirectory,
-        before plan: ArchivedBackup,
+        before archived: ArchivedBackup,
+        part: RestoredPart? = nil,
         keeping kept: Set<RelativePath>?,
         holding locked: [FilePath]
     ) async throws -> Backup? {
         var backupOptions = options.backup
         backupOptions.isBeforeRestore = true
         // If the restored backup is encrypted, encrypt the safety backup too, even if the user named no recipient.
-        backupOptions.isAlwaysEncrypted = BackupName.isEncrypted(plan.name)
+        backupOptions.isAlwaysEncrypted = BackupName.isEncrypted(archived.name)
         // The safety backup contains everything that the restore replaces, whatever the user normally excludes. Data
         // that the restore keeps is not replaced. Undoing the restore keeps it by the same rules.
         backupOptions.keptPaths = kept ?? []
-        backupOptions.exclusions = try plan.exclusions()
-        backupOptions.reason = "before restore of '\(BackupName.display(plan.name))'"
+        backupOptions.exclusions = try archived.exclusions()
+        backupOptions.reason = "before restore of '\(BackupName.display(archived.name))'"
         do {
             let outcome = try await CreateBackup(
                 of: live.path,
@@ -50,12 +56,8 @@ extension RestoreBackup {
             // Do not rely on a backup that may be lost in a crash.
             if let error = outcome.notSynced { throw RestoreError.safetyBackupFailed(error) }
             // A problem with a file outside the restored part does not matter, because that file stays.
-            let problems = outcome.problems.filter {
-                part?.part.leads(toPrinted: $0.path) ?? true
-            }
-            if let error = NotSaved(problems) {
-                throw RestoreError.safetyBackupFailed(error)
-            }
+            let problems = outcome.problems.filter { part?.leads(toPrinted: $0.path) ?? true }
+            if let error = NotSaved(problems) { throw RestoreError.safetyBackupFailed(error) }
             return outcome.backup
         } catch OperationError.nothingToBackUp {
             return nil

@@ -11,7 +11,7 @@ extension RestoreBackup {
     /// - Returns: the swap, with an empty directory to stage in.
     /// - Throws: `RestoreError.inTheWay`, `FileError`; nothing is left behind then.
     func stage(
-        _ plan: ArchivedBackup,
+        _ plan: RestorePlan,
         _ paths: RestorePaths,
         _ locks: RestoreLocks,
         isApplicationStopped: Bool = false
@@ -21,10 +21,11 @@ extension RestoreBackup {
             with: fileSystem,
             note: context.note
         )
-        var swap = try NameSwap(paths, backup: plan.name, with: fileSystem)
-        swap.journal.allowsDamage = options.allowsDamage
-        swap.journal.isApplicationStopped = isApplicationStopped
-        swap.journal.part = part?.part
+        var journal = RestoreJournal(phase: .staging, backup: plan.name)
+        journal.allowsDamage = options.allowsDamage
+        journal.isApplicationStopped = isApplicationStopped
+        journal.part = plan.roots
+        var swap = NameSwap(paths: paths, fileSystem: fileSystem, journal: journal)
         do {
             try swap.stage()
             return swap
@@ -45,7 +46,7 @@ extension RestoreBackup {
     /// If the application is stopped, at least one of the two restore journals records that at any moment.
     func stageInside(
         _ swap: inout NameSwap,
-        _ plan: ArchivedBackup,
+        _ plan: RestorePlan,
         _ locks: RestoreLocks,
         since refusal: FileError
     ) throws {
@@ -94,32 +95,38 @@ extension RestoreBackup {
     /// Extracts into the staged directory and checks it.
     ///
     /// A part is extracted on a separate thread, which may wait for data to be fetched.
-    func filled(_ paths: RestorePaths, with plan: ArchivedBackup) async throws -> StagedData {
-        guard part != nil else { return try fill(paths, with: plan) }
+    func filled(_ paths: RestorePaths, with plan: RestorePlan) async throws -> StagedData {
+        guard plan.part != nil else { return try fill(paths, with: plan) }
         return try await WorkThread.run { try fill(paths, with: plan) }
     }
 
     /// Extracts into the staged directory and checks it.
-    func fill(_ paths: RestorePaths, with plan: ArchivedBackup) throws -> StagedData {
+    func fill(_ paths: RestorePaths, with plan: RestorePlan) throws -> StagedData {
         let directory = try Directory.open(paths.new)
-        let rules = try rules(for: plan, replacing: paths.live)
-        let flush = try context.extract(plan, only: part?.content, into: directory, by: rules)
+        let archived = plan.archived
+        let rules = try rules(for: archived, replacing: paths.live)
+        let flush = try context.extract(
+            archived,
+            only: plan.part?.content,
+            into: directory,
+            by: rules
+        )
         defer { flush.close() }
         let search =
-            plan.isDescribed
+            archived.isDescribed
             ? nil : try ExternalDataSearch(in: StoresDirectory(paths.new), context)
         defer { search?.close() }
         var staged = StagedData(stores: try checkStaged(paths.new))
         if let search {
             staged.problems = try search.finish().filter {
                 // A part may refer to a file that is still in the live directory.
-                guard part != nil, let path = try? RelativePath($0.path) else { return true }
+                guard plan.part != nil, let path = try? RelativePath($0.path) else { return true }
                 return try FileInfo.inside(paths.live, path) == nil
             }
             staged.facts = try search.facts()
         }
         try flush.wait()
-        if part == nil { try copyAttributes(to: directory, from: paths, plan) }
+        if plan.part == nil { try copyAttributes(to: directory, from: paths, archived) }
         try directory.sync()
         try fileSystem.sync(paths.area)
         return staged
@@ -143,12 +150,12 @@ extension RestoreBackup {
     /// them.
     func refuseWithoutStores(
         _ staged: StagedData,
-        of plan: ArchivedBackup,
+        of plan: RestorePlan,
         replacing live: FilePath
     ) throws {
-        guard part == nil, staged.stores == 0, !options.allowsNoStores,
+        guard plan.part == nil, staged.stores == 0, !options.allowsNoStores,
             let present = try? StoresDirectory(live).survey(
-                leavingOut: .matches(plan.exclusions())
+                leavingOut: .matches(plan.archived.exclusions())
             ), !present.stores.isEmpty
         else { return }
         throw RestoreError.noStores(backup: plan.name, live)
@@ -175,15 +182,15 @@ extension RestoreBackup {
     private func copyAttributes(
         to directory: Directory,
         from paths: RestorePaths,
-        _ plan: ArchivedBackup
+        _ archived: ArchivedBackup
     ) throws {
         if let info = try FileInfo.ifPresent(paths.live) {
             if AttributeRules.mayGiveAway {
-                let saved = options.takesOwnerNumbers ? plan.header?.root : nil
+                let saved = options.takesOwnerNumbers ? archived.header?.root : nil
                 try directory.setOwner(saved?.uid ?? info.owner, group: saved?.gid ?? info.group)
             }
             try directory.setAttributes(mode: info.mode, modified: info.modified)
-        } else if let root = plan.header?.root, let mode = UInt16(root.mode, radix: 8) {
+        } else if let root = archived.header?.root, let mode = UInt16(root.mode, radix: 8) {
             if AttributeRules.mayGiveAway { try directory.setOwner(root.uid, group: root.gid) }
             try directory.setAttributes(mode: mode & 0o7777, modified: directory.info().modified)
         }

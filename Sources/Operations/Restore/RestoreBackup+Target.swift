@@ -10,15 +10,28 @@ extension RestoreBackup {
     /// unlike a restore in place, this has the time to search for them.
     ///
     /// - Returns: the outcome.
-    /// - Throws: `RestoreError.targetNotEmpty`; see `run(_:to:)`.
+    /// - Throws: `RestoreError.targetNotEmpty`; see `run`.
     public func extract(_ backup: Backup, to target: FilePath) async throws -> Outcome {
-        // The code below needs the name of an existing directory, which "." and "a/.." lack.
-        let target = (try? target.resolved()) ?? target
-        try Self.refuseOccupied(target)
-        try makeParent(of: target)
-        let plan = try await open(backup)
+        let target = try prepared(target)
+        let archived = try await open(backup)
         do {
-            return try extract(plan, backup, to: target)
+            try archived.checkSpace(at: Self.parent(of: target))
+            var outcome = Outcome(backup, archived, path: target, replacesData: false)
+            if options.isDryRun {
+                if archived.isAtHand { try context.verify(archived) }
+                return outcome
+            }
+            try build(target, &outcome) { staged, outcome in
+                let rules = AttributeRules(keepingSetID: options.keepsSetID)
+                let flush = try context.extract(archived, into: .open(staged), by: rules)
+                defer { flush.close() }
+                let search = try ExternalDataSearch(in: StoresDirectory(staged), context)
+                defer { search.close() }
+                outcome.stores = try checkStaged(staged)
+                outcome.problems = try search.finish()
+                try flush.wait()
+            }
+            return outcome
         } catch {
             throw RestoreError.saying(error)
         }
@@ -32,21 +45,36 @@ extension RestoreBackup {
         }
     }
 
-    private func extract(
-        _ plan: ArchivedBackup,
-        _ backup: Backup,
-        to target: FilePath
-    ) throws -> Outcome {
-        let parent =
-            target.removingLastComponent().isEmpty ? FilePath(".") : target.removingLastComponent()
-        try plan.checkSpace(at: parent)
-        var outcome = Outcome(backup, plan, path: target, replacesData: false)
-        if options.isDryRun {
-            if plan.isAtHand { try context.verify(plan) }
-            return outcome
-        }
-        try ScratchDirectory.with(in: parent) {
-            try put(plan, at: target, stagingIn: $0, &outcome)
+    /// Returns the path of a directory to extract to, whose parent exists.
+    private func prepared(_ target: FilePath) throws -> FilePath {
+        // The code below needs the name of an existing directory, which "." and "a/.." lack.
+        let target = (try? target.resolved()) ?? target
+        try Self.refuseOccupied(target)
+        try makeParent(of: target)
+        return target
+    }
+
+    private static func parent(of target: FilePath) -> FilePath {
+        let parent = target.removingLastComponent()
+        return parent.isEmpty ? "." : parent
+    }
+
+    /// Fills a directory beside the target, moves it there, and reports the problems.
+    private func build(
+        _ target: FilePath,
+        _ outcome: inout Outcome,
+        _ fill: (FilePath, inout Outcome) throws -> Void
+    ) throws {
+        let parent = Self.parent(of: target)
+        try ScratchDirectory.with(in: parent) { scratch in
+            let staged = scratch.appending("Stores")
+            try fileSystem.createDirectory(staged)
+            try fill(staged, &outcome)
+            // Another process may have put something there since it was found empty.
+            if try FileInfo.ifPresent(target) != nil, try !target.removeIfEmpty() {
+                throw RestoreError.targetNotEmpty(target)
+            }
+            try fileSystem.move(staged, to: target)
         }
         do {
             try fileSystem.sync(parent)
@@ -56,39 +84,6 @@ extension RestoreBackup {
             )
         }
         context.tell(outcome.problems)
-        return outcome
-    }
-
-    private func put(
-        _ plan: ArchivedBackup,
-        at target: FilePath,
-        stagingIn scratch: FilePath,
-        _ outcome: inout Outcome
-    ) throws {
-        let staged = scratch.appending("Stores")
-        try fileSystem.createDirectory(staged)
-        let directory = try Directory.open(staged)
-        let rules = AttributeRules(keepingSetID: options.keepsSetID)
-        let flush = try context.extract(plan, into: directory, by: rules)
-        defer { flush.close() }
-        let search = try ExternalDataSearch(in: StoresDirectory(staged), context)
-        defer { search.close() }
-        outcome.stores = try checkStaged(staged)
-        outcome.problems = try search.finish()
-        try flush.wait()
-        try makeWay(at: target)
-        try fileSystem.move(staged, to: target)
-    }
-
-    /// Removes the target, unless another process has put something there since it was found empty.
-    private func makeWay(at target: FilePath) throws {
-        guard let info = try FileInfo.ifPresent(target) else { return }
-        guard info.kind == .directory else { throw RestoreError.targetNotEmpty(target) }
-        do {
-            try LocalFileSystem().removeEmptyDirectory(target)
-        } catch FileError.exists, FileError.failed(_, _, .directoryNotEmpty) {
-            throw RestoreError.targetNotEmpty(target)
-        }
     }
 
     // MARK: - Damaged backups
@@ -101,18 +96,12 @@ extension RestoreBackup {
     /// - Throws: `RestoreError.targetNotEmpty`; an error if the archive cannot be opened at all; `FileError`,
     ///   `CancellationError`.
     public func salvage(_ backup: Backup, to target: FilePath) async throws -> Outcome {
-        let target = (try? target.resolved()) ?? target
-        try Self.refuseOccupied(target)
-        try makeParent(of: target)
+        let target = try prepared(target)
         let (archived, missing) = try await folder.openToSalvage(backup) {
             context.report(.began(.fetching, total: $0))
         }
-        let parent =
-            target.removingLastComponent().isEmpty ? FilePath(".") : target.removingLastComponent()
         var outcome = Outcome(backup, archived, path: target, replacesData: false)
-        try ScratchDirectory.with(in: parent) { scratch in
-            let staged = scratch.appending("Stores")
-            try fileSystem.createDirectory(staged)
+        try build(target, &outcome) { staged, outcome in
             context.report(.began(.extracting, total: archived.bytes))
             let (problems, remarks) = try archived.salvage(
                 into: .open(staged),
@@ -125,18 +114,7 @@ extension RestoreBackup {
             let survey = try StoresDirectory(staged).survey()
             (outcome.files, outcome.bytes) = (survey.fileCount, survey.size)
             outcome.stores = survey.stores.count
-            try makeWay(at: target)
-            try fileSystem.move(staged, to: target)
         }
-        do {
-            try fileSystem.sync(parent)
-        } catch {
-            let path = printable(target)
-            outcome.problems.append(
-                Problem(kind: .notSynced, path: path, reason: explain(error))
-            )
-        }
-        context.tell(outcome.problems)
         return outcome
     }
 }

@@ -1,4 +1,3 @@
-internal import Age
 public import Backups
 public import Files
 internal import Foundation
@@ -99,22 +98,25 @@ public struct RestoreBackup: Sendable {
 
         init(
             _ backup: Backup,
-            _ plan: ArchivedBackup,
-            part: PartPlan? = nil,
+            _ archived: ArchivedBackup,
             path: FilePath,
             replacesData: Bool
         ) {
             self.backup = backup
             self.path = printable(path)
-            files = part?.files ?? plan.files
-            bytes = part?.bytes ?? plan.bytes
-            only = part?.names.map(\.description) ?? []
-            removed = part?.removed.map(\.description) ?? []
-            stores = plan.header.map { header in
-                header.stores.count { part?.part.contains(printed: $0.path) ?? true }
-            }
-            isDataRead = plan.isAtHand
+            (files, bytes) = (archived.files, archived.bytes)
+            stores = archived.header?.stores.count
+            isDataRead = archived.isAtHand
             self.replacesData = replacesData
+        }
+
+        init(_ plan: RestorePlan, path: FilePath, replacesData: Bool) {
+            self.init(plan.backup, plan.archived, path: path, replacesData: replacesData)
+            stores = plan.facts?.count
+            guard let part = plan.part else { return }
+            (files, bytes) = (part.files, part.bytes)
+            only = part.names.map(\.description)
+            removed = part.removed.map(\.description)
         }
     }
 
@@ -122,8 +124,6 @@ public struct RestoreBackup: Sendable {
     let options: Options
     let context: OperationContext
     let fileSystem: any FileSystem
-    /// The part of the backup that is restored; `nil` for all of it.
-    var part: PartPlan?
 
     public init(
         from folder: BackupFolder,
@@ -140,176 +140,144 @@ public struct RestoreBackup: Sendable {
     /// Restores a backup in place of a stores directory.
     ///
     /// - Returns: the outcome, or in a dry run the expected one.
-    /// - Throws: `RestoreError`, `OperationError`, which report the state afterwards; `FileError.locked`;
-    ///   `CancellationError`.
-    public func run(_ backup: Backup, to stores: FilePath) async throws -> Outcome {
-        try makeParent(of: stores)
+    /// - Throws: `RestoreError`, `OperationError`, which report the state afterwards; `LookingError.noFile` if a named
+    ///   path is not in the backup; `FileError.locked`; `CancellationError`.
+    public func run(_ plan: RestorePlan) async throws -> Outcome {
+        try makeParent(of: plan.stores)
         let recovery = RecoverRestore(
-            of: stores,
+            of: plan.stores,
             announcing: options.announcement,
             context: context,
             fileSystem: fileSystem
         )
         while true {
-            guard let paths = try RestorePaths(resolving: stores) else {
-                throw OperationError.noStores(stores)
+            guard let paths = try RestorePaths(resolving: plan.stores) else {
+                throw OperationError.noStores(plan.stores)
             }
             let outcome: Outcome? = try await RestoreLocks.withLocks(on: paths, context) { locks in
                 if try recovery.runLocked(paths) { return nil }
-                return try await run(backup, paths, locks)
+                return try await carryOut(plan, paths, locks)
             }
             // After a recovery, the locks must be taken again on other directories.
             if let outcome { return outcome }
         }
     }
 
-    private func run(
-        _ backup: Backup,
+    private func carryOut(
+        _ plan: RestorePlan,
         _ paths: RestorePaths,
         _ locks: RestoreLocks
     ) async throws -> Outcome {
-        guard options.only.isEmpty else {
+        var (plan, paths) = (plan, paths)
+        if !options.only.isEmpty {
             guard locks.live != nil else { throw OperationError.noStores(paths.live) }
-            var restore = self
-            let (plan, part) = try await PartPlan.open(
-                options.only,
-                of: backup,
-                in: folder,
-                holdingTo: options.limits,
-                strippingOf: options.stripsComponents,
-                replacing: paths.live,
-                removingMissing: options.isUndo,
-                context
-            )
-            restore.part = part
-            let inside = RestorePaths(live: paths.live, .inside)
-            return try await restore.run(backup, plan, inside, locks)
+            plan.part = try await choosePart(of: plan, in: paths.live)
+            paths = RestorePaths(live: paths.live, .inside)
         }
-        let plan = try await open(backup, replacing: paths.live)
-        return try await run(backup, plan, paths, locks)
-    }
-
-    private func run(
-        _ backup: Backup,
-        _ plan: ArchivedBackup,
-        _ chosen: RestorePaths,
-        _ locks: RestoreLocks
-    ) async throws -> Outcome {
-        let paths = options.isDryRun ? chosen : chosen.sparingHeld(context.note)
-        let replacesData = locks.live != nil
+        if !options.isDryRun { paths = paths.sparingHeld(context.note) }
         do {
-            try plan.checkSpace(for: part?.allocated, at: paths.volume)
-            if replacesData {
-                let live = try StoresDirectory(paths.live)
-                try live.refuseRemote(folder)
-                try live.refuseToBeReplaced(withBackupsIn: folder, part: part?.part)
-            }
-            let origin = folder.origin ?? Origin(of: paths.live)
-            if let header = plan.header, origin.isOther(header.origin, header.originName) {
-                context.warn(
-                    "'\(backup.displayName)' is a backup of another machine, or of another stores directory than '\(printable(paths.live))'"
-                )
-            }
-            // An application that the restore stops may run until then.
-            if options.application.stop.isEmpty || options.isDryRun { try refuseIfInUse(paths) }
-            var outcome = Outcome(
-                backup,
-                plan,
-                part: part,
-                path: paths.live,
-                replacesData: replacesData
-            )
-            if replacesData, plan.isDescribed, let header = plan.header {
-                try approve(header.stores, of: plan, replacing: paths.live)
-            }
+            try check(plan, paths, locks)
+            var outcome = Outcome(plan, path: paths.live, replacesData: locks.live != nil)
             if options.isDryRun {
-                if !options.setsAsideLeftovers { try paths.refuseLeftovers() }
-                if plan.isAtHand { try context.verify(plan, only: part?.content) }
-                if outcome.stores == nil, plan.isAtHand {
-                    outcome.stores = try plan.items().values.count { item in
-                        item.isStore && part?.entries.contains(item.path) ?? true
-                    }
-                }
-                return outcome
+                try rehearse(plan, paths, &outcome)
+            } else {
+                try await replace(with: plan, paths, locks, &outcome)
             }
-            let replaced = options.force ? try? stores(in: paths.live) : nil
-            let replacement = try await replace(with: plan, paths, locks)
-            if let sidecars = options.sidecars {
-                SyncPlaces.markReplaced(paths.live, sidecars: sidecars, of: part?.part, context)
-            }
-            outcome.stores = replacement.stores
-            outcome.isDataRead = true
-            outcome.problems = replacement.problems
-            context.tell(outcome.problems)
-            outcome.safetyBackup = replacement.safetyBackup
-            outcome.isApplicationStarted = replacement.isApplicationStarted
-            outcome.isAnnounced = options.announcement.make(of: plan.name, in: paths.live, context)
-            let files = Set((replaced ?? []).map(\.identity))
-            outcome.stillOpen = LockHolder.processes(using: files).map(\.holder)
-            outcome.backups =
-                if let part {
-                    await folder.rememberRows(of: plan, in: part.part)
-                } else {
-                    await rememberWhatIsThere(plan)
-                }
             return outcome
         } catch {
             throw RestoreError.saying(error)
         }
     }
 
-    /// Opens a backup to restore it, perhaps in place of a directory.
-    func open(_ backup: Backup, replacing live: FilePath? = nil) async throws -> ArchivedBackup {
-        do {
-            guard options.isDryRun else {
-                let plan = try await context.open(backup, in: folder, holdingTo: options.limits)
-                try refuseOtherSigner(of: plan)
-                try plan.strip(options.stripsComponents, replacing: live, context)
-                return plan
-            }
-            return try await context.look(at: backup, in: folder, holdingTo: options.limits) {
-                // An archive at hand is verified as a whole.
-                if !$0.isAtHand { try $0.forEach { _ in } }
-                try refuseOtherSigner(of: $0)
-                try $0.strip(options.stripsComponents, replacing: live, context)
-                return $0
-            }
-        } catch let error where error is RemoteError || error is CancellationError {
-            throw error
-        } catch {
-            throw RestoreError.restoreFailed(error)
+    /// Throws if the restore is not possible; reports everything worth knowing before it.
+    private func check(
+        _ plan: RestorePlan,
+        _ paths: RestorePaths,
+        _ locks: RestoreLocks
+    ) throws {
+        try plan.archived.checkSpace(for: plan.part?.allocated, at: paths.volume)
+        if locks.live != nil {
+            let live = try StoresDirectory(paths.live)
+            try live.refuseRemote(folder)
+            try live.refuseToBeReplaced(withBackupsIn: folder, part: plan.roots)
+        }
+        let origin = folder.origin ?? Origin(of: paths.live)
+        if let header = plan.archived.header, origin.isOther(header.origin, header.originName) {
+            context.warn(
+                "'\(plan.backup.displayName)' is a backup of another machine, or of another stores directory than '\(printable(paths.live))'"
+            )
+        }
+        // An application that the restore stops may run until then.
+        if options.application.stop.isEmpty || options.isDryRun { try refuseIfInUse(plan, paths) }
+        if locks.live != nil, plan.archived.isDescribed, let facts = plan.facts {
+            try approve(facts, of: plan, replacing: paths.live)
         }
     }
 
-    /// Throws if a signer was named and did not sign an archive.
-    private func refuseOtherSigner(of plan: ArchivedBackup) throws {
-        guard let signer = options.signer, plan.signature.key?.fingerprint != signer else { return }
-        throw ArchivedBackupError.distrusted(plan.name, reason: "\(signer) did not sign it")
+    /// Verifies the backup, as far as it is at hand, in place of a restore.
+    private func rehearse(
+        _ plan: RestorePlan,
+        _ paths: RestorePaths,
+        _ outcome: inout Outcome
+    ) throws {
+        if !options.setsAsideLeftovers { try paths.refuseLeftovers() }
+        guard plan.archived.isAtHand else { return }
+        try context.verify(plan.archived, only: plan.part?.content)
+        if outcome.stores == nil {
+            outcome.stores = try plan.archived.items().values.count { item in
+                item.isStore && plan.part?.entries.contains(item.path) ?? true
+            }
+        }
+    }
+
+    /// Replaces the data, and does what comes after: the announcement, and the facts for the next commands.
+    private func replace(
+        with plan: RestorePlan,
+        _ paths: RestorePaths,
+        _ locks: RestoreLocks,
+        _ outcome: inout Outcome
+    ) async throws {
+        let replaced = options.force ? try? stores(in: paths.live, plan) : nil
+        try await replaceData(with: plan, paths, locks, &outcome)
+        if let sidecars = options.sidecars {
+            SyncPlaces.markReplaced(paths.live, sidecars: sidecars, of: plan.roots, context)
+        }
+        outcome.isDataRead = true
+        context.tell(outcome.problems)
+        outcome.isAnnounced = options.announcement.make(of: plan.name, in: paths.live, context)
+        let files = Set((replaced ?? []).map(\.identity))
+        outcome.stillOpen = LockHolder.processes(using: files).map(\.holder)
+        outcome.backups = await rememberRows(of: plan)
     }
 
     /// Throws if a process has a store open, or would still see the replaced data afterwards; with `force`, does
     /// nothing.
-    func refuseIfInUse(_ paths: RestorePaths) throws {
+    func refuseIfInUse(_ plan: RestorePlan, _ paths: RestorePaths) throws {
         guard !options.force, let live = try? StoresDirectory(paths.live) else { return }
-        try Store.refuseIfInUse(stores(in: paths.live))
-        try live.refuseIfHeld(of: part?.part)
+        try Store.refuseIfInUse(stores(in: paths.live, plan))
+        try live.refuseIfHeld(of: plan.roots)
     }
 
     /// Returns the stores that the restore replaces.
-    private func stores(in path: FilePath) throws -> [Store] {
+    private func stores(in path: FilePath, _ plan: RestorePlan) throws -> [Store] {
         let live = try StoresDirectory(path)
-        return try part?.stores(in: live) ?? live.survey().stores
+        return try plan.part?.stores(in: live) ?? live.survey().stores
     }
 
-    /// Makes the next backup compare its data with the restored data, not with the data before.
+    /// Makes the next backup compare its data with the restored data, and what was not restored with that before.
     ///
     /// If this record is lost, the next backup may warn for no reason.
-    /// - Returns: the number of backups.
-    private func rememberWhatIsThere(_ plan: ArchivedBackup) async -> Int? {
+    /// - Returns: the number of backups; `nil` if it is not known.
+    private func rememberRows(of plan: RestorePlan) async -> Int? {
         guard let backups = try? await folder.list().backups else { return nil }
-        if let newest = folder.own(backups).ordinary.first {
-            folder.rememberExpectedRows(plan.header?.rows ?? [], after: newest)
+        let own = folder.own(backups).ordinary
+        var rows: [StoreRows]? = plan.archived.header?.rows ?? []
+        if let part = plan.roots {
+            let isRestored = { (rows: StoreRows) in part.contains(printed: rows.path) }
+            let others = folder.expectedRows(after: own)?.filter { !isRestored($0) }
+            rows = others.map { $0 + (rows ?? []).filter(isRestored) }
         }
+        if let newest = own.first, let rows { folder.rememberExpectedRows(rows, after: newest) }
         return backups.count
     }
 

@@ -63,6 +63,15 @@ public enum RestoreError: ExplainedError {
         }
     }
 
+    /// Returns the error of a restore whose backup could not be opened, or has not what was named.
+    static func reading(_ error: any Error) -> any Error {
+        switch error {
+        case LookingError.damaged(let error): restoreFailed(error)
+        case is LookingError, is RemoteError, is CancellationError: error
+        default: saying(error)
+        }
+    }
+
     public var outcome: FailureOutcome {
         switch self {
         case .storesInUse, .held: .inUse

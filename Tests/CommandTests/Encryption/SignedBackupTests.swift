@@ -465,11 +465,12 @@ struct SignedBackupTests {
         #expect(try rows().count == 2)
     }
 
-    @Test("A dry run requires the named signer as the run itself does")
+    @Test("A dry run, and a restore of a part, require the named signer as a restore of all does")
     func drySigner() throws {
         #expect(try run("backup").status == 0)
         let other = "SHA256:" + String(repeating: "A", count: 43)
-        for more in [["--dry-run"], ["--yes"]] {
+        let part = ["--yes", "--only", "Grocery-Dude.sqlite"]
+        for more in [["--dry-run"], ["--yes"], part] {
             let refused = try program.run(["restore", "latest", "--signer", other] + more + places)
             #expect(refused.status == 21, "\(refused.errors)")
         }

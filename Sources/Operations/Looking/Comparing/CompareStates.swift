@@ -10,10 +10,11 @@ public import SystemPackage
 /// for byte.
 public struct CompareStates: Sendable {
     /// A state to compare.
-    public enum State: Sendable {
+    public enum State {
         /// The current stores directory.
         case live
         case backup(Backup)
+        case opened(OpenedBackup)
     }
 
     /// The scope and the detail of a comparison.
@@ -28,10 +29,6 @@ public struct CompareStates: Sendable {
         public var only: [String] = []
         /// Whether `only` may name paths that only the old state has.
         public var onlyOfEither = false
-        /// Whether leading directories are stripped from the names in another program's archive, as a restore does.
-        public var strips = false
-        /// The number of directories to strip; `nil` to detect it.
-        public var stripsComponents: Int?
         /// Whether to report each row.
         public var tellsRows = false
         /// The greatest number of rows to report per table; `nil` for all.
@@ -86,11 +83,6 @@ public struct CompareStates: Sendable {
         let (before, after) = (try await open(old, cache), try await open(new, cache))
         return try await WorkThread.run {
             try LookingError.translating {
-                if options.strips {
-                    for plan in [before, after].compactMap({ $0?.plan }) {
-                        try plan.strip(options.stripsComponents, replacing: stores, context)
-                    }
-                }
                 let exclusions =
                     try before?.plan.exclusions() ?? after?.plan.exclusions() ?? .none
                 func state(_ backup: OpenedBackup?) throws -> ComparedState {
@@ -109,7 +101,11 @@ public struct CompareStates: Sendable {
 
     /// Opens a backup; `nil` for the live state.
     private func open(_ state: State, _ cache: SegmentCache) async throws -> OpenedBackup? {
-        guard case .backup(let backup) = state else { return nil }
-        return try await OpenedBackup(backup, in: folder, cache: cache, context: context)
+        switch state {
+        case .live: nil
+        case .opened(let opened): opened
+        case .backup(let backup):
+            try await OpenedBackup(backup, in: folder, cache: cache, context: context)
+        }
     }
 }

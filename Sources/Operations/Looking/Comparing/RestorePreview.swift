@@ -1,7 +1,7 @@
-public import Backups
+internal import Backups
 internal import Files
 public import Stores
-public import SystemPackage
+internal import SystemPackage
 
 /// The changes that a restore would make, as far as they can be found in a few seconds.
 public struct RestorePreview: Sendable {
@@ -91,23 +91,20 @@ public struct RestorePreview: Sendable {
     /// Errors in either are not reported here: the restore reports them.
     ///
     /// - Parameters:
-    ///   - backup: the backup, on this machine.
+    ///   - archived: the opened backup, on this machine, with names as a restore has them.
     ///   - folder: the folder that contains it.
     ///   - stores: the stores directory that would be replaced.
     ///   - only: the paths that would be replaced; empty for all.
-    ///   - count: the number of leading directories to strip from names in another program's archive; `nil` to detect
-    ///     it.
     ///   - removingMissing: whether the chosen paths that only the stores directory has would be removed.
     ///   - limit: the time limit.
     ///   - context: the context whose cancellation check is called.
     /// - Throws: `LookingError.noFile` if one of the paths is not in the backup; `CancellationError`.
-    public init(
-        of backup: Backup,
+    init(
+        of archived: ArchivedBackup,
         in folder: BackupFolder,
         replacing stores: FilePath,
-        only: [String] = [],
-        strippingOf count: Int? = nil,
-        removingMissing: Bool = false,
+        only: [String],
+        removingMissing: Bool,
         within limit: Duration = .seconds(5),
         context: OperationContext
     ) async throws {
@@ -124,19 +121,20 @@ public struct RestorePreview: Sendable {
         var options = CompareStates.Options()
         options.only = only
         options.onlyOfEither = removingMissing
-        options.strips = true
-        options.stripsComponents = count
         do {
             _ = try await CompareStates(
                 in: folder,
                 with: stores,
                 options: options,
                 context: bounded
-            ).run(from: .live, to: .backup(backup)) { told.differences.append($0) }
+            ).run(from: .live, to: .opened(OpenedBackup(archived, context: bounded))) {
+                told.differences.append($0)
+            }
         } catch let error as CancellationError {
             throw error
         } catch LookingError.noFile(let path, _, let nearest) {
-            throw LookingError.noFile(path, in: "'\(backup.displayName)'", nearest: nearest)
+            let name = BackupName.display(archived.name)
+            throw LookingError.noFile(path, in: "'\(name)'", nearest: nearest)
         } catch {
             isComplete = false
         }

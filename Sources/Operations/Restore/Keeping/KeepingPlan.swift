@@ -36,10 +36,8 @@ struct KeepingPlan {
     ) throws {
         (self.live, self.new) = (live, new)
         let directory = try StoresDirectory(live)
-        let survey = try directory.survey(
-            leavingOut: .matches(exclusions),
-            isCancelled: checkCancellation
-        )
+        let rules = LeavingOut.matches(exclusions)
+        let survey = try directory.survey(leavingOut: rules, isCancelled: checkCancellation)
         let logs = Set(survey.leftOut.stores.flatMap { $0.files.dropFirst() })
         let stores = Dictionary(survey.leftOut.stores.map { ($0.path, $0) }) { first, _ in first }
         var inherited: Set<RelativePath> = []

@@ -161,12 +161,7 @@ public struct ReturnRows: Sendable {
             let schema = try source.schema()
             return (schema, try CoreDataNames(source, schema))
         }
-        // The snapshot is closed before anything is written.
-        let now = try StoreSnapshot.ofNow(
-            store,
-            scratchParent: context.scratch,
-            busyTimeout: Self.busyTimeout
-        ).schema()
+        let now = try presentSchema(of: store)
         let table = try TableChoice(in: before, names, place: opened.name).require(options.table)
         let present = try TableChoice(in: now, nil, place: "'\(name)'").require(table.name)
         let rows = try rows(from: source, table, into: present)
@@ -188,6 +183,15 @@ public struct ReturnRows: Sendable {
             rows: rows,
             files: ReturnedFiles(files, in: store.directory, context)
         )
+    }
+
+    /// Returns a store's schema; the snapshot is closed before anything is written.
+    private func presentSchema(of store: Store) throws -> StoreSchema {
+        try StoreSnapshot.ofNow(
+            store,
+            scratchParent: context.scratch,
+            busyTimeout: Self.busyTimeout
+        ).schema()
     }
 
     private func storeName(in opened: OpenedBackup) throws -> String {

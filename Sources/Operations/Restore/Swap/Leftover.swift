@@ -47,9 +47,12 @@ extension RestorePaths {
         with fileSystem: any FileSystem,
         note: (String) -> Void
     ) throws {
+        if try FileInfo.ifPresent(area)?.kind != .directory, let leftover = try Leftover(at: area) {
+            throw RestoreError.inTheWay(leftover)
+        }
         for path in [new, old] {
             guard let leftover = try Leftover(at: path) else { continue }
-            if try removeEmptyDirectory(path) {
+            if try path.removeIfEmpty() {
                 note("'\(printable(path))' was empty, and is removed")
                 continue
             }
@@ -69,11 +72,14 @@ extension RestorePaths {
             throw RestoreError.inTheWay(leftover)
         }
     }
+}
 
-    private func removeEmptyDirectory(_ path: FilePath) throws -> Bool {
-        guard try FileInfo.ifPresent(path)?.kind == .directory else { return false }
+extension FilePath {
+    /// Removes an empty directory; returns `false` if there is anything else.
+    func removeIfEmpty() throws -> Bool {
+        guard try FileInfo.ifPresent(self)?.kind == .directory else { return false }
         do {
-            try LocalFileSystem().removeEmptyDirectory(path)
+            try LocalFileSystem().removeEmptyDirectory(self)
             return true
         } catch FileError.exists, FileError.failed(_, _, .directoryNotEmpty) {
             return false

@@ -179,18 +179,10 @@ extension NameSwap {
         isKept: Bool,
         _ touched: inout Set<RelativePath>
     ) throws -> Bool {
-        for parent in sequence(first: path, next: \.parent).dropFirst().reversed() {
-            if let info = try FileInfo.inside(target, parent) {
-                guard info.kind != .directory else { continue }
-                guard isKept else { throw FileError.notA(.directory, parent.below(target)) }
-                return false
-            }
-            if isKept {
-                let like = try FileInfo(of: parent.below(source))
-                try KeepingPlan.makeDirectory(parent, in: target, like: like)
-            } else {
-                try fileSystem.createDirectory(parent.below(target))
-            }
+        do {
+            try makeDirectories(to: path, in: target, like: isKept ? source : nil)
+        } catch FileError.notA(.directory, _) where isKept {
+            return false
         }
         let (from, to) = (path.below(source), path.below(target))
         do {
@@ -215,5 +207,25 @@ extension NameSwap {
             }
         }
         return isWhole
+    }
+
+    /// Creates the missing directories above a path, with the attributes of those in another directory, if any.
+    private func makeDirectories(
+        to path: RelativePath,
+        in target: FilePath,
+        like source: FilePath?
+    ) throws {
+        for parent in sequence(first: path, next: \.parent).dropFirst().reversed() {
+            if let info = try FileInfo.inside(target, parent) {
+                guard info.kind == .directory else {
+                    throw FileError.notA(.directory, parent.below(target))
+                }
+            } else if let source {
+                let info = try FileInfo(of: parent.below(source))
+                try KeepingPlan.makeDirectory(parent, in: target, like: info)
+            } else {
+                try fileSystem.createDirectory(parent.below(target))
+            }
+        }
     }
 }

@@ -280,20 +280,6 @@ extension NameSwap {
 // MARK: - The restore journal
 
 extension NameSwap {
-    /// Prepares a restore, and changes nothing; throws `RestoreError.inTheWay` if a name is taken.
-    init(_ paths: RestorePaths, backup: String, with fileSystem: any FileSystem) throws {
-        if let info = try FileInfo.ifPresent(paths.area), info.kind != .directory,
-            let leftover = try Leftover(at: paths.area)
-        {
-            throw RestoreError.inTheWay(leftover)
-        }
-        for path in [paths.new, paths.old] {
-            if let leftover = try Leftover(at: path) { throw RestoreError.inTheWay(leftover) }
-        }
-        let journal = RestoreJournal(phase: .staging, backup: backup)
-        self.init(paths: paths, fileSystem: fileSystem, journal: journal)
-    }
-
     /// Announces a phase in the restore journal.
     private mutating func enter(_ phase: RestoreJournal.Phase) throws {
         journal.phase = phase

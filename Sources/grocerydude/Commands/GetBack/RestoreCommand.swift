@@ -175,8 +175,14 @@ struct RestoreCommand: FolderCommand {
         if part.isOfRows {
             return try await bringRows(of: backup, in: folder, options, invocation)
         }
-        let preview = try await preview(of: backup, in: folder, invocation)
-        if !dryRun { preview?.lines.forEach(invocation.console.message) }
+        // For a remote archive, too much would have to be fetched before the question.
+        let isShown =
+            target == nil && backup.isOnThisMachine
+            && (dryRun || !yes && invocation.console.canAsk)
+        let shown =
+            isShown
+            ? try await restore.plan(backup, to: invocation.stores, comparing: true) : nil
+        if !dryRun { shown?.preview?.lines.forEach(invocation.console.message) }
         guard
             try invocation.confirm(
                 question(of: backup, invocation),
@@ -192,14 +198,16 @@ struct RestoreCommand: FolderCommand {
                     try await restore.salvage(backup, to: FilePath(target))
                 } else if let target {
                     try await restore.extract(backup, to: FilePath(target))
+                } else if let shown {
+                    try await restore.run(shown)
                 } else {
-                    try await restore.run(backup, to: invocation.stores)
+                    try await restore.run(restore.plan(backup, to: invocation.stores))
                 }
         } catch RestoreError.declined {
             return .declined
         }
         try invocation.console.answer(
-            RestoreAnswer(outcome, isDryRun: dryRun, preview: preview, invocation)
+            RestoreAnswer(outcome, isDryRun: dryRun, preview: shown?.preview, invocation)
         )
         let result = CommandResult(
             of: outcome.backup,
@@ -307,28 +315,6 @@ struct RestoreCommand: FolderCommand {
         let outcome = try await run()
         try invocation.console.answer(RowsAnswer(outcome, isDryRun: dryRun))
         return CommandResult(of: outcome.backup, problems: outcome.problems)
-    }
-
-    /// Returns the changes that a restore would make, for a question or a dry run; `nil` if they are not shown.
-    private func preview(
-        of backup: Backup,
-        in folder: BackupFolder,
-        _ invocation: Invocation
-    ) async throws -> RestorePreview? {
-        let isAsked = !yes && invocation.console.canAsk
-        // For a remote archive, too much would have to be fetched.
-        guard target == nil, dryRun || isAsked, backup.isOnThisMachine,
-            try FileInfo.ifPresent(invocation.stores) != nil
-        else { return nil }
-        return try await RestorePreview(
-            of: backup,
-            in: folder,
-            replacing: invocation.stores,
-            only: part.paths,
-            strippingOf: invocation.profile.restore.stripsComponents,
-            removingMissing: undo,
-            context: invocation.context
-        )
     }
 
     /// Warns if the user may have meant another backup.

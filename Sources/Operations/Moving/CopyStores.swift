@@ -43,8 +43,7 @@ public struct CopyStores: Sendable {
     /// - Returns: the outcome.
     /// - Throws: `CopyStoresError`; see `CreateBackup.run()` and `RestoreBackup.extract(_:to:)`.
     public func run(to target: FilePath) async throws -> Outcome {
-        let parent = target.removingLastComponent().isEmpty ? "." : target.removingLastComponent()
-        try RestoreBackup.refuseOccupied(target)
+        let parent = try ExtractTarget(target).parent
         let source = try firstWithStores()
         guard try !Self.future(parent).starts(with: source.path) else {
             throw CopyStoresError.inside(target, source.path)

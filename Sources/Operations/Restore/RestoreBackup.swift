@@ -237,7 +237,8 @@ public struct RestoreBackup: Sendable {
         _ locks: RestoreLocks,
         _ outcome: inout Outcome
     ) async throws {
-        let replaced = options.force ? try? stores(in: paths.live, plan) : nil
+        let replaced =
+            options.force ? try? plan.replacedStores(in: StoresDirectory(paths.live)) : nil
         try await replaceData(with: plan, paths, locks, &outcome)
         if let sidecars = options.sidecars {
             SyncPlaces.markReplaced(paths.live, sidecars: sidecars, of: plan.roots, context)
@@ -254,14 +255,8 @@ public struct RestoreBackup: Sendable {
     /// nothing.
     func refuseIfInUse(_ plan: RestorePlan, _ paths: RestorePaths) throws {
         guard !options.force, let live = try? StoresDirectory(paths.live) else { return }
-        try Store.refuseIfInUse(stores(in: paths.live, plan))
+        try Store.refuseIfInUse(plan.replacedStores(in: live))
         try live.refuseIfHeld(of: plan.roots)
-    }
-
-    /// Returns the stores that the restore replaces.
-    private func stores(in path: FilePath, _ plan: RestorePlan) throws -> [Store] {
-        let live = try StoresDirectory(path)
-        return try plan.part?.stores(in: live) ?? live.survey().stores
     }
 
     /// Makes the next backup compare its data with the restored data, and what was not restored with that before.

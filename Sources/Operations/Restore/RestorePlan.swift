@@ -28,6 +28,11 @@ public struct RestorePlan {
     var facts: [StoreFacts]? {
         archived.header?.stores.filter { roots?.contains(printed: $0.path) ?? true }
     }
+
+    /// Returns the stores that the restore replaces.
+    func replacedStores(in live: StoresDirectory) throws -> [Store] {
+        try part?.stores(in: live) ?? live.survey().stores
+    }
 }
 
 extension RestoreBackup {

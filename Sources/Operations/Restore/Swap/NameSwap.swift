@@ -225,7 +225,9 @@ extension NameSwap {
         case .takingOut where isNew: return try carryOut(judge(journal, .refused))
         case .takingOut where isOld || live == nil:
             if try Self.inode(paths.old) == journal.new?.inode {
-                try bring(journal.new, to: chooseRefused())
+                let refused = try chooseRefused()
+                try enter(.takingOut)
+                try bring(journal.new, to: refused)
             }
             return .undone(refused: try putBack(), since: nil)
         case .puttingBack where isOld || live == nil:

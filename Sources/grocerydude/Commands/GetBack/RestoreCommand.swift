@@ -156,25 +156,35 @@ struct RestoreCommand: FolderCommand {
         guard var backup = try await chosen(in: folder, invocation) else { return .declined }
         backup = try await WaitForBackup(in: folder, context: invocation.context)
             .run(backup, atMost: rare.wait?.duration ?? .zero)
-        var options = options(invocation)
-        // If its folder is unreachable, the safety backup has to wait too.
-        options.backup.queues = invocation.profile.queues || backup.isWaiting
-        options.sidecars = SyncInputs.sidecars
-        let restore = RestoreBackup(
-            from: folder,
-            options: options,
-            context: invocation.context,
-            fileSystem: invocation.fileSystem
-        )
         if at != nil || undo || name == "latest" {
             let made = backup.time.map { ", made \(invocation.local($0))" } ?? ""
             invocation.context.report(.note("restoring from '\(backup.displayName)'\(made)"))
         }
         try refuseUnknown(&backup, invocation)
         warn(of: backup, invocation)
+        let options = options(for: backup, invocation)
         if part.isOfRows {
             return try await bringRows(of: backup, in: folder, options, invocation)
         }
+        let restore = RestoreBackup(
+            from: folder,
+            options: options,
+            context: invocation.context,
+            fileSystem: invocation.fileSystem
+        )
+        do {
+            return try await bring(backup, by: restore, invocation)
+        } catch RestoreError.declined {
+            return .declined
+        }
+    }
+
+    /// Shows what a restore changes, asks whether to make it, and makes it.
+    private func bring(
+        _ backup: Backup,
+        by restore: RestoreBackup,
+        _ invocation: Invocation
+    ) async throws -> CommandResult {
         // For a remote archive, too much would have to be fetched before the question.
         let isShown =
             target == nil && backup.isOnThisMachine
@@ -183,29 +193,21 @@ struct RestoreCommand: FolderCommand {
             isShown
             ? try await restore.plan(backup, to: invocation.stores, comparing: true) : nil
         if !dryRun { shown?.preview?.lines.forEach(invocation.console.message) }
-        guard
-            try invocation.confirm(
-                question(of: backup, invocation),
-                yes: yes || target != nil || dryRun
-            )
-        else {
-            return .declined
-        }
-        let outcome: RestoreBackup.Outcome
-        do {
-            outcome =
-                if let target, salvage {
-                    try await restore.salvage(backup, to: FilePath(target))
-                } else if let target {
-                    try await restore.extract(backup, to: FilePath(target))
-                } else if let shown {
-                    try await restore.run(shown)
-                } else {
-                    try await restore.run(restore.plan(backup, to: invocation.stores))
-                }
-        } catch RestoreError.declined {
-            return .declined
-        }
+        let isAgreed = try invocation.confirm(
+            question(of: backup, invocation),
+            yes: yes || target != nil || dryRun
+        )
+        guard isAgreed else { return .declined }
+        let outcome =
+            if let target, salvage {
+                try await restore.salvage(backup, to: FilePath(target))
+            } else if let target {
+                try await restore.extract(backup, to: FilePath(target))
+            } else if let shown {
+                try await restore.run(shown)
+            } else {
+                try await restore.run(restore.plan(backup, to: invocation.stores))
+            }
         try invocation.console.answer(
             RestoreAnswer(outcome, isDryRun: dryRun, preview: shown?.preview, invocation)
         )
@@ -362,7 +364,10 @@ struct RestoreCommand: FolderCommand {
         return true
     }
 
-    private func options(_ invocation: Invocation) -> RestoreBackup.Options {
+    private func options(
+        for backup: Backup,
+        _ invocation: Invocation
+    ) -> RestoreBackup.Options {
         var options = RestoreBackup.Options(
             backup: CreateBackup.Options(date: invocation.now, tool: invocation.tool)
         )
@@ -384,6 +389,9 @@ struct RestoreCommand: FolderCommand {
         options.limits = invocation.profile.limits
         options.application = invocation.applicationCommands
         options.announcement = invocation.announcement
+        options.sidecars = SyncInputs.sidecars
+        // If its folder is unreachable, the safety backup has to wait too.
+        options.backup.queues = invocation.profile.queues || backup.isWaiting
         return options
     }
 }

@@ -170,6 +170,9 @@ def value(r):
         words += [r.digest(), r.varint()]
         need(words[-1] <= 1 << 30, "a blob is too long")
         return {("file", "long-text", "long-blob")[tag - 6]: words}
+    if tag == 9:
+        need(r.left() and r.data[r.at] in (1, 2, 3, 4, 7, 8), "no value of a store")
+        return {"plain": value(r)}
     raise Refused("unknown kind of value")
 
 

@@ -77,7 +77,7 @@ extension Pseudorandom {
             digest: digest([UInt8(below(3))]),
             size: pick([0, 65_537, BlobReference.maximumSize])
         )
-        switch below(12) {
+        switch below(13) {
         case 0: return .null
         case 1: return .integer(pick([0, 1, -1, 63, 64, .min, .max]))
         case 2: return .integer(Int64(bitPattern: next()))
@@ -92,6 +92,10 @@ extension Pseudorandom {
             return .file(name: Array(name.utf8), content: reference)
         case 9: return .longText(reference)
         case 10: return .longBlob(reference)
+        case 11:
+            return .plain(
+                pick([.integer(-1), .real(0.5), .of("kg"), .blob([0]), .longText(reference)])
+            )
         default: return .integer(Int64(below(3)))
         }
     }

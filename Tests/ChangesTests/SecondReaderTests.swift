@@ -147,6 +147,7 @@ struct SecondReaderTests {
                 + "\"\(content.digest)\",\(content.size)]}"
         case .longText(let content): "{\"long-text\":[\"\(content.digest)\",\(content.size)]}"
         case .longBlob(let content): "{\"long-blob\":[\"\(content.digest)\",\(content.size)]}"
+        case .plain(let content): "{\"plain\":\(self.value(content))}"
         }
     }
 

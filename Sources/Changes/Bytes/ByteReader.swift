@@ -140,7 +140,20 @@ extension ByteReader {
         case 6: .file(name: Array(try fileName()), content: try reference())
         case 7: .longText(try reference())
         case 8: .longBlob(try reference())
+        case 9: .plain(try storedValue())
         default: throw FormatBreach("a value is of an unknown kind")
+        }
+    }
+
+    private mutating func storedValue() throws(FormatBreach) -> Value {
+        try checkStored()
+        return try value()
+    }
+
+    /// Checks that a number, a text or a blob follows.
+    private func checkStored() throws(FormatBreach) {
+        guard left > 0, [1, 2, 3, 4, 7, 8].contains(base[position]) else {
+            throw FormatBreach("a value that names no row is no value of a store")
         }
     }
 
@@ -156,6 +169,9 @@ extension ByteReader {
             _ = try fileName()
             try skipReference()
         case 7, 8: try skipReference()
+        case 9:
+            try checkStored()
+            try skipValue()
         default: throw FormatBreach("a value is of an unknown kind")
         }
     }

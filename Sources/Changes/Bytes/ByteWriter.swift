@@ -77,6 +77,7 @@ public struct ByteWriter: Sendable {
             bytes(name)
             reference(content)
         case .longText(let content), .longBlob(let content): reference(content)
+        case .plain(let content): self.value(content)
         }
     }
 

@@ -146,7 +146,8 @@ extension RowDelta {
             let digest = content.withUnsafeBytes { Digest(of: $0) }
             let reference = BlobReference(digest: digest, size: UInt64(content.count))
             try store(reference, content)
-            let value = isText ? Value.longText(reference) : Value.longBlob(reference)
+            var value = isText ? Value.longText(reference) : Value.longBlob(reference)
+            if case .plain = cell.value { value = .plain(value) }
             cells[index] = Cell(cell.column, cell.stamp, value)
             bound += value.encodedBound - before
         }
@@ -169,6 +170,7 @@ extension Value {
         switch self {
         case .text(let bytes): (bytes, true)
         case .blob(let bytes): (bytes, false)
+        case .plain(let value): value.content
         default: nil
         }
     }

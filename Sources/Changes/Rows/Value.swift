@@ -19,6 +19,8 @@ public enum Value: Sendable {
     indirect case longText(BlobReference)
     /// A blob whose content is a blob of the container.
     indirect case longBlob(BlobReference)
+    /// A value in a column that refers by value, which named no row where it was written: it refers to nothing.
+    indirect case plain(Value)
 }
 
 /// The name and the length of a blob of the container.
@@ -51,6 +53,7 @@ extension Value: Hashable {
         case (.longText(let left), .longText(let right)),
             (.longBlob(let left), .longBlob(let right)):
             left == right
+        case (.plain(let left), .plain(let right)): left == right
         default: false
         }
     }
@@ -67,6 +70,7 @@ extension Value: Hashable {
             hasher.combine(name)
             hasher.combine(content)
         case .longText(let content), .longBlob(let content): hasher.combine(content)
+        case .plain(let value): hasher.combine(value)
         }
     }
 }
@@ -76,9 +80,13 @@ extension Value {
     public var reference: BlobReference? {
         switch self {
         case .file(_, let content), .longText(let content), .longBlob(let content): content
+        case .plain(let value): value.reference
         default: nil
         }
     }
+
+    /// The value without the mark that it refers to nothing.
+    public var unmarked: Value { if case .plain(let value) = self { value } else { self } }
 
     /// The first byte of the value on the wire.
     var tag: UInt8 {
@@ -92,6 +100,7 @@ extension Value {
         case .file: 6
         case .longText: 7
         case .longBlob: 8
+        case .plain: 9
         }
     }
 
@@ -105,6 +114,7 @@ extension Value {
         case .row: 17
         case .file(let name, _): 1 + 5 + name.count + 32 + 5
         case .longText, .longBlob: 1 + 32 + 5
+        case .plain(let value): 1 + value.encodedBound
         }
     }
 

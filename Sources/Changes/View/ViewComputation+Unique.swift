@@ -113,9 +113,11 @@ extension ViewComputation {
             } else if let other = last.shown[reference.table]?[parent]
                 ?? candidates[reference.table]?[parent]
             {
-                for (place, target) in zip(places, reference.targets) {
-                    result.values[place] = value(target, of: other, in: reference.table)
-                }
+                let shown = reference.targets.map { value($0, of: other, in: reference.table) }
+                // A value that names the row in another way, such as 'KG' for 'kg', stays.
+                let own = places.map { row.values[$0] }
+                if reference.folded(shown) == reference.folded(own) { continue }
+                for (place, value) in zip(places, shown) { result.values[place] = value }
             }
         }
         return result

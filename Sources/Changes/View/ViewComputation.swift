@@ -65,7 +65,9 @@ struct ViewComputation {
                     held[ViewKey(name, id)] = .unborn
                     continue
                 }
-                let values = table.columns.map { state.cell($0.name)?.value ?? $0.missing }
+                let values = table.columns.map {
+                    (state.cell($0.name)?.value ?? $0.missing).unmarked
+                }
                 found[id] = ViewRow(id: id, birth: birth, values: values)
             }
             candidates[name] = found
@@ -142,7 +144,7 @@ struct ViewComputation {
 
     /// The target of a row's reference.
     enum Parent {
-        /// The reference names no row: a value is NULL.
+        /// The reference names no row: a value is NULL, or named none where it was written.
         case none
         /// The reference names a candidate.
         case row(RowID)
@@ -151,10 +153,26 @@ struct ViewComputation {
 
     func parent(_ reference: ViewSchema.Reference, of row: ViewRow, in table: TableName) -> Parent {
         let values = reference.columns.map { value($0, of: row, in: table) }
-        if values.contains(.null) { return .none }
+        if values.contains(.null) || isPlain(reference, values, row, table) { return .none }
         guard let named = schema.parent(reference, values) else { return .missing(nil) }
         let id = roots[ViewKey(reference.table, named)] ?? named
         return candidates[reference.table]?[id] == nil ? .missing(id) : .row(id)
+    }
+
+    /// Returns whether the values of a reference named no row where they were written.
+    private func isPlain(
+        _ reference: ViewSchema.Reference,
+        _ values: [Value],
+        _ row: ViewRow,
+        _ table: TableName
+    ) -> Bool {
+        if reference.targets.isEmpty { return ViewSchema.rowID(reference, values) == nil }
+        guard let state = states[table]?[row.id] else { return false }
+        return reference.columns.contains { name in
+            let missing = place(name, in: table).flatMap { tables[table]?.columns[$0].missing }
+            if case .plain? = state.cell(name)?.value ?? missing { return true }
+            return false
+        }
     }
 
     /// Returns a column's value, or NULL if the column does not sync.

@@ -22,17 +22,22 @@ public struct ViewSchema {
         ///
         /// This holds if its columns may be NULL, and a delete of the parent does not delete the child.
         public let yields: Bool
+        /// A closure that returns values in a form that is equal if SQLite compares the values of the other table's
+        /// columns as equal.
+        public let folded: @Sendable ([Value]) -> [Value]
 
         public init(
             _ columns: [ColumnName],
             to table: TableName,
             targets: [ColumnName] = [],
-            yields: Bool
+            yields: Bool,
+            folded: @escaping @Sendable ([Value]) -> [Value] = { $0 }
         ) {
             self.columns = columns
             self.table = table
             self.targets = targets
             self.yields = yields
+            self.folded = folded
         }
     }
 

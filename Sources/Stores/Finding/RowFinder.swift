@@ -74,7 +74,7 @@ package final class RowFinder {
                 name: name,
                 """
                 SELECT \(table.localKeyList) FROM main.\(table.name.sqlIdentifier)
-                WHERE \(table.columns[column].name.sqlIdentifier)
+                WHERE \(table.columns[column].asNumber)
                     IN (\(part.map(String.init).joined(separator: ", ")))
                 """
             )
@@ -136,6 +136,14 @@ package final class RowFinder {
     }
 }
 
+extension ColumnSchema {
+    /// The column as a number, as SQL; a column of numbers is not converted, so that an index can be used.
+    fileprivate var asNumber: String {
+        let name = name.sqlIdentifier
+        return affinity == .text || affinity == .blob ? "CAST(\(name) AS NUMERIC)" : name
+    }
+}
+
 extension TableSchema {
     /// The columns of the local key, as SQL.
     fileprivate var localKeyNames: [String] {
@@ -144,9 +152,9 @@ extension TableSchema {
         return primaryKey.map { columns[$0].name.sqlIdentifier }
     }
 
-    fileprivate var localKeyList: String { localKeyNames.joined(separator: ", ") }
+    package var localKeyList: String { localKeyNames.joined(separator: ", ") }
 
-    fileprivate func localKey(in statement: Statement) -> RowKey {
+    package func localKey(in statement: Statement) -> RowKey {
         if rowIDAlias != nil || primaryKey.isEmpty { return .rowID(statement.integer(0)) }
         return RowKey(primaryKey: primaryKey.indices.map { statement.value(CInt($0)) })
     }

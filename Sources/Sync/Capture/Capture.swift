@@ -156,13 +156,55 @@ struct Capture {
             // A reference to a file that is missing here is sent as the blob that it is.
             return (column.entities?.name(value) ?? value).wire
         }
-        switch value {
-        case .null: return .null
-        case .integer(let number):
-            // A reference to no row is sent as the zero id, which names no row.
-            return .row(try access.id(at: .rowID(number), in: parent) ?? .zero)
-        default: return .row(.zero)
+        // What names no row is sent as it is.
+        guard case .integer(let number) = KeyComparison.folded(value, .integer),
+            let id = try access.id(at: .rowID(number), in: parent)
+        else { return value.wire }
+        return .row(id)
+    }
+
+    /// Returns the values of a row's columns in their form for change files.
+    ///
+    /// A reference by value that names no row is marked, so that nobody takes that row for deleted.
+    func wires(_ values: [StoredValue], of table: TableMapping) throws -> [Value] {
+        var wires = try table.columns.map { try wire(values[$0.index], of: $0) }
+        var naming: Set<ColumnName> = []
+        var plain: [[ColumnName]] = []
+        for reference in table.references where reference.isByValue {
+            if try names(reference, values, of: table) {
+                naming.formUnion(reference.columns)
+            } else {
+                plain.append(reference.columns)
+            }
         }
+        for names in plain {
+            let own = names.filter { !naming.contains($0) }
+            for name in own.isEmpty ? names : own {
+                guard let place = table.place(of: name), wires[place] != .null else { continue }
+                switch wires[place] {
+                case .row, .file, .plain: break
+                default: wires[place] = .plain(wires[place])
+                }
+            }
+        }
+        return wires
+    }
+
+    /// Returns whether the store has the row that values refer to.
+    private func names(
+        _ reference: ViewSchema.Reference,
+        _ values: [StoredValue],
+        of table: TableMapping
+    ) throws -> Bool {
+        guard let parent = tables.first(where: { $0.name == reference.table }), let finder else {
+            return true
+        }
+        let named = reference.columns.compactMap { name in
+            table.place(of: name).map { values[table.columns[$0].index] }
+        }
+        let terms = reference.targets.compactMap { parent.sql(of: $0) }
+        guard terms.count == named.count, !named.contains(.null) else { return true }
+        return try !finder.keys(of: parent.schema, where: terms, are: named).isEmpty
     }
 
     /// Joins a delta with the state, and adds it to the outgoing ones; long values become blobs.
@@ -188,7 +230,6 @@ struct Capture {
         guard let table = tables.first(where: { $0.name == name }) else { return true }
         // It is unknown whether the row that values name exists.
         return table.references.contains(where: \.isByValue)
-            || delta.state.cells.contains { $0.value == .row(.zero) }
     }
 
     /// Sends the content of a file, as that of a long value.

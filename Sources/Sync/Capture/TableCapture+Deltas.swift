@@ -59,9 +59,8 @@ extension TableCapture {
         if let state = known?.state, kind == .edits || state.isAlive {
             length = state.isAlive ? state.causalLength : state.causalLength + 1
         }
-        var cells = try table.columns.map { column in
-            Cell(column.name, stamp, try capture.wire(row.values[column.index], of: column))
-        }
+        var cells = try zip(table.columns, capture.wires(row.values, of: table))
+            .map { Cell($0.name, stamp, $1) }
         if let known, kind != .edits { try listLosses(of: cells, to: known, kind, capture) }
         if let standIn = capture.standIns[row.id] {
             cells.append(Cell(.same, capture.stamp, .row(standIn)))
@@ -155,10 +154,8 @@ extension TableCapture {
             try capture.tell(RowDelta(id, delta), in: table.name)
         }
         if known?.state.isTombstone == true {
-            let lost = try table.columns.map { column in
-                (column.name, try capture.wire(values[column.index], of: column))
-            }
-            try capture.access.keepLost(lost, of: old.id)
+            let lost = try zip(table.columns.map(\.name), capture.wires(values, of: table))
+            try capture.access.keepLost(Array(lost), of: old.id)
         }
         try edit(old, cells, known, &capture)
         try capture.access.wakeHeld()
@@ -172,8 +169,9 @@ extension TableCapture {
         _ capture: Capture
     ) throws -> [Cell] {
         let parts = try old.image.partsByColumn()
+        let wires = try capture.wires(values, of: table)
         var cells: [Cell] = []
-        for (column, number) in zip(table.columns, numbers) {
+        for (place, (column, number)) in zip(table.columns, numbers).enumerated() {
             let value = values[column.index]
             let part = parts[number]
             if let part {
@@ -182,7 +180,7 @@ extension TableCapture {
                 // A new column with its default is no edit.
                 continue
             }
-            let wire = try capture.wire(value, of: column)
+            let wire = wires[place]
             // A value that has won is no edit either: it was written, and a crash prevented the record of it.
             if known?.state.cell(column.name)?.value == wire { continue }
             // A value that fills a new column on each device loses to any edit.
@@ -202,17 +200,18 @@ extension TableCapture {
             try !capture.access.isUnwritten(old.id)
         else { return [] }
         let parts = try old.image.partsByColumn()
-        return try zip(table.columns, numbers).compactMap { column, number in
+        let wires = try capture.wires(values, of: table)
+        return zip(zip(table.columns, numbers), wires).compactMap { place, wire in
+            let (column, number) = place
             guard turned.contains(column.name), parts[number] == column.part(values) else {
                 return nil
             }
-            let wire = try capture.wire(values[column.index], of: column)
             guard let cell = known.state.cell(column.name) else {
                 return wire == column.missingValue ? nil : Cell(column.name, .zero, wire)
             }
             // Only a reference that was added or removed has another value.
-            guard column.parent != nil || cell.value.isRow, cell.value != wire.named,
-                wire != .row(.zero)
+            guard column.parent != nil && wire.isRow || column.parent == nil && cell.value.isRow,
+                cell.value != wire.named
             else { return nil }
             return Cell(column.name, capture.stamp, wire)
         }
@@ -290,7 +289,7 @@ extension TableCapture {
             }
         }
         if isSame { return }
-        let terms = reference.columns.compactMap { child.sql(of: $0) }
+        let terms = child.terms(of: reference, to: table)
         guard terms.count == values.count, let finder = capture.finder else { return }
         for key in try finder.keys(of: child.schema, where: terms, are: values) {
             if let id = try capture.access.id(at: key, in: child.name) {

@@ -136,8 +136,11 @@ extension TableCapture {
         _ columns: [ColumnMapping],
         _ capture: Capture
     ) throws -> [Value] {
-        try columns.map { column in
-            let value = try capture.wire(row.values[column.index], of: column).named
+        let wires = try Dictionary(
+            zip(table.columns.map(\.name), capture.wires(row.values, of: table))
+        ) { $1 }
+        return columns.map { column in
+            let value = (wires[column.name] ?? .null).named
             // The parent may already have a stand-in.
             guard case .row(let id) = value, let standIn = capture.standIns[id] else {
                 return value

@@ -245,9 +245,7 @@ final class TableCapture {
         }
         var match = try RowMatch(table, gone: gone, capture.access)
         return try news.indices.filter { index in
-            let wire = try table.columns.map {
-                try capture.wire(news[index].values[$0.index], of: $0).named
-            }
+            let wire = try capture.wires(news[index].values, of: table).map(\.named)
             guard let id = match.take(wire, key: news[index].key) else { return true }
             news[index].id = id
             found.insert(id)

@@ -92,7 +92,7 @@ extension StoreExchange {
     /// A plan, with the schema that it is for.
     private struct Planned {
         var plan: WritePlan
-        var schema: SyncSchema
+        var layout: StoreLayout
         var numbers: [TableName: [Int64]]
         /// The files that rows will name.
         var files: [ExternalReference: BlobReference]
@@ -149,7 +149,7 @@ extension StoreExchange {
             try noteFiles(of: plan, writing: view.files, access)
             let planned = Planned(
                 plan: plan,
-                schema: layout.schema,
+                layout: layout,
                 numbers: view.numbers,
                 files: view.files
             )
@@ -175,10 +175,18 @@ extension StoreExchange {
         let write = StoreWrite(
             connection: longWrite.connection,
             name: store.path.description,
-            schema: planned.schema,
+            schema: planned.layout.schema,
             plan: planned.plan,
             numbers: planned.numbers
-        )
+        ) { [sidecar] table, key, reference in
+            guard let table = planned.layout.tables.first(where: { $0.schema.name == table.name })
+            else { return true }
+            return try sidecar.read { access in
+                let id = try access.id(at: key, in: table.name)
+                guard let state = try id.flatMap(access.known)?.state else { return true }
+                return table.plainPlaces(in: state).isDisjoint(with: reference.columns)
+            }
+        }
         guard try writeFiles(planned.files), let written = try write.run() else {
             try sidecar.write { try $0.dropIntents() }
             longWrite.layout = nil

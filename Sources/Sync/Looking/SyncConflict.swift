@@ -174,6 +174,7 @@ extension Value {
         case .row(let id): id == .zero ? "no row" : "row \(id)"
         case .file(_, let content), .longText(let content), .longBlob(let content):
             "\(content.size) bytes"
+        case .plain(let value): value.forPeople
         }
     }
 }

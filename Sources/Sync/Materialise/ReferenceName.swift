@@ -4,7 +4,10 @@ internal import Stores
 extension RowID {
     /// Creates a name for the rows that a reference by value means with these values; no row need have it as its id.
     init(naming values: [Value], by reference: ViewSchema.Reference) {
-        self.init(key: Array(zip(reference.targets, values)), in: reference.table)
+        self.init(
+            key: Array(zip(reference.targets, reference.folded(values))),
+            in: reference.table
+        )
     }
 
     /// Creates a name for the rows with a key in a unique index; no row need have it as its id.
@@ -22,28 +25,31 @@ extension ViewSchema.Reference {
 extension RowState {
     /// Returns the values of columns for comparison with references by value; `nil` if one is NULL.
     func values(_ columns: [ColumnName]) -> [Value]? {
-        let values = columns.map { cell($0)?.value ?? .null }
+        let values = columns.map { (cell($0)?.value ?? .null).unmarked }
         return values.contains(.null) ? nil : values
     }
 }
 
 extension TableMapping {
-    /// Returns the values by which a row refers to another; `nil` if one is NULL, since there is no reference then.
+    /// Returns the values by which a row refers to another; `nil` if one is NULL, or named no row where it was
+    /// written, since there is no reference then.
     func values(of reference: ViewSchema.Reference, in state: RowState) -> [Value]? {
         var values: [Value] = []
         for name in reference.columns {
             guard let column = columns.first(where: { $0.name == name }) else { return nil }
-            let value = state.cell(name)?.value ?? column.missing
-            if value == .null { return nil }
+            let value = state.cell(name)?.value ?? column.missingValue
+            if case .plain = value { return nil }
+            if value == .null || !reference.isByValue && !value.isRow { return nil }
             values.append(value)
         }
         return values
     }
-}
 
-extension ColumnMapping {
-    /// The value of a row without such a cell.
-    var missing: Value { parent == nil ? (defaultValue ?? .null).wire : .null }
+    /// Returns the places of the columns of references that have values, and name no row.
+    func plainPlaces(in state: RowState) -> Set<Int> {
+        let plain = references.filter { values(of: $0, in: state) == nil }.flatMap(\.columns)
+        return Set(columns.filter { plain.contains($0.name) }.map(\.place))
+    }
 }
 
 extension Mirror {

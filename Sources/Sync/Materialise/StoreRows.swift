@@ -172,7 +172,7 @@ extension StoreRows {
                 AND NOT EXISTS (SELECT 1 FROM main.\(parent.name.sqlIdentifier) p WHERE \(match))
                 """
             )
-            for step in steps {
+            for step in steps where step.plain.isDisjoint(with: reference.columns) {
                 orphan.reset()
                 try orphan.bind(step.key.values)
                 let isOrphan = try orphan.step()
@@ -190,13 +190,15 @@ extension StoreRows {
     ///   - renamed: the earlier stored columns of the rows that keep their numbers.
     ///   - table: their table.
     ///   - schema: all tables.
+    ///   - refers: a closure that returns whether a row's value was meant as a reference.
     /// - Returns: whether there is no such row.
     /// - Throws: `StoreError`.
     func haveNoChildren(
         _ gone: [[StoredValue]],
         _ renamed: [[StoredValue]],
         of table: TableMapping,
-        in schema: SyncSchema
+        in schema: SyncSchema,
+        _ refers: StoreWrite.Refers
     ) throws -> Bool {
         guard !gone.isEmpty || !renamed.isEmpty else { return true }
         let stored = table.schema.storedColumns
@@ -217,20 +219,23 @@ extension StoreRows {
                 let isOrphan = """
                     NOT EXISTS (SELECT 1 FROM main.\(table.schema.name.sqlIdentifier) p WHERE \(match))
                     """
-                if try hasRow(of: child.name, with: columns, in: keys, isOrphan) { return false }
+                let orphans = try rows(of: child.schema, with: columns, in: keys, isOrphan)
+                if try orphans.contains(where: { try refers(child, $0, reference) }) {
+                    return false
+                }
             }
         }
         return true
     }
 
-    /// Returns whether a table has a row that meets a condition, and whose columns have one of several lists of
+    /// Returns the keys of a table's rows that meet a condition, and whose columns have one of several lists of
     /// values.
-    private func hasRow(
-        of table: String,
+    private func rows(
+        of table: TableSchema,
         with columns: [String],
         in keys: [[StoredValue]],
         _ condition: String
-    ) throws -> Bool {
+    ) throws -> [RowKey] {
         // This takes at most one scan, whatever the number of keys, with or without an index.
         let names = columns.indices.map { "k\($0)" }
         try execute("DROP TABLE IF EXISTS temp.gone_keys")
@@ -252,11 +257,13 @@ extension StoreRows {
             handle,
             name: name,
             """
-            SELECT 1 FROM main.\(table.sqlIdentifier) c
-            WHERE EXISTS (SELECT 1 FROM temp.gone_keys g WHERE \(match)) AND \(condition) LIMIT 1
+            SELECT \(table.localKeyList) FROM main.\(table.name.sqlIdentifier) c
+            WHERE EXISTS (SELECT 1 FROM temp.gone_keys g WHERE \(match)) AND \(condition)
             """
         )
-        return try search.step()
+        var found: [RowKey] = []
+        while try search.step() { found.append(table.localKey(in: search)) }
+        return found
     }
 
     private func execute(_ sql: String) throws {

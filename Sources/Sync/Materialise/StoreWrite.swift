@@ -21,6 +21,10 @@ struct StoreWrite {
         var leftOut: [RowID] = []
     }
 
+    /// A closure that returns whether the row of a table at a key refers to a row by a reference, and not only has
+    /// a value there.
+    typealias Refers = (SyncTable, RowKey, SyncReference) throws -> Bool
+
     let connection: StoreConnection
     /// The store's name in messages.
     let name: String
@@ -28,6 +32,7 @@ struct StoreWrite {
     let plan: WritePlan
     /// The columns' numbers in images.
     let numbers: [TableName: [Int64]]
+    let refers: Refers
 
     /// Writes the plan.
     ///
@@ -115,7 +120,7 @@ struct StoreWrite {
             }
             let gone = written.gone[table.name] ?? []
             let renamed = written.renamed[table.name] ?? []
-            guard try rows.haveNoChildren(gone, renamed, of: table, in: schema) else {
+            guard try rows.haveNoChildren(gone, renamed, of: table, in: schema, refers) else {
                 return false
             }
         }

@@ -112,10 +112,24 @@ final class Trial {
         var values = defaults(of: table)
         if let place = table.keyIndex { values[place] = keys.key(of: row.id).map { .integer($0) } }
         for (column, value) in zip(table.columns, row.values) {
-            let stored = stored(value, of: row.id)
+            let stored = written(value, column, row.id) ?? stored(value, of: row.id)
             values[column.index] = column.entities.map { stored.flatMap($0.number) } ?? stored
         }
         return values
+    }
+
+    /// Returns a reference as the store has it, if that names the same row: '07' stays in a column of texts.
+    private func written(_ value: Value, _ column: ColumnMapping, _ row: RowID) -> StoredValue? {
+        guard column.keepsForm, case .row(let parent) = value, let key = keys.key(of: parent) else {
+            return nil
+        }
+        return trying(nil) {
+            let parts = try access.shown(row)?.image.partsByColumn()
+            guard case .value(let value)? = try parts?[access.number(of: column.name)],
+                KeyComparison.folded(value, .integer) == .integer(key)
+            else { return nil }
+            return value
+        }
     }
 
     /// Returns the values of the stored columns that do not sync: their constant defaults, or `nil` to leave them

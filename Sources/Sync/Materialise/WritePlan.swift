@@ -21,6 +21,8 @@ struct WritePlan {
         /// The row as SQLite will have it; `nil` for a deleted row.
         var new: RowImage?
         var change: Change
+        /// The places of the columns whose values name no row.
+        var plain: Set<Int> = []
 
         /// Returns the step as an intent, for the sidecar to keep or to settle.
         ///
@@ -119,7 +121,8 @@ struct WritePlan {
                 key: row.key,
                 old: shown.image,
                 new: row.image,
-                change: .update(changes)
+                change: .update(changes),
+                plain: row.plain
             )
         )
     }
@@ -149,7 +152,8 @@ extension WritePlan.Step {
             key: row.key,
             old: nil,
             new: row.image,
-            change: .insert(row.values)
+            change: .insert(row.values),
+            plain: row.plain
         )
     }
 }

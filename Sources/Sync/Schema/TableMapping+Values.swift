@@ -19,8 +19,11 @@ extension [ColumnMapping] {
 }
 
 extension ColumnMapping {
-    /// The value of a state without a cell for the column.
-    var missingValue: Value { parent == nil ? (defaultValue ?? .null).wire : .null }
+    /// The value of a state without a cell for the column; a default refers to nothing.
+    var missingValue: Value {
+        let value = (defaultValue ?? .null).wire
+        return isReferenceByValue && value != .null ? .plain(value) : value
+    }
 }
 
 extension StoredValue {
@@ -45,6 +48,7 @@ extension Value {
         case .real(let number): .real(bits: number.bitPattern)
         case .text(let bytes): .text(StoredBytes(bytes))
         case .blob(let bytes): .blob(StoredBytes(bytes))
+        case .plain(let value): value.stored
         case .row, .file, .longText, .longBlob: nil
         }
     }

@@ -50,6 +50,11 @@ final class TableMapping: Sendable {
                 parent: parent.flatMap { parent in
                     reference?.namesNumbers(of: parent) == true ? TableName(parent.wireName) : nil
                 },
+                keepsForm: [.text, .blob].contains(table.schema.columns[column.place].affinity),
+                isReferenceByValue: table.references.contains {
+                    $0.columns.contains(column.place) && tables[$0.parent] != nil
+                        && !$0.namesNumbers(of: tables[$0.parent])
+                },
                 entities: column.isEntity ? table.coreData?.numbers : nil,
                 holdsFiles: table.coreData != nil
                     && table.schema.columns[column.place].affinity == .blob
@@ -73,7 +78,10 @@ final class TableMapping: Sendable {
                 columns,
                 to: wire,
                 targets: targets,
-                yields: mayBeNull && reference.onDelete != .cascade && !reference.isRequired
+                yields: mayBeNull && reference.onDelete != .cascade && !reference.isRequired,
+                folded: KeyComparison.folding(
+                    reference.parentColumns.map { parent.schema.columns[$0] }
+                )
             )
         }
     }
@@ -130,6 +138,10 @@ struct ColumnMapping: Equatable {
     let defaultValue: StoredValue?
     /// The table whose rows it names by their integer keys; such a value is sent as a row id.
     let parent: TableName?
+    /// Whether a number may be there in several forms, such as 7.0 and '07'.
+    let keepsForm: Bool
+    /// Whether it belongs to a reference that repeats values of the other row.
+    let isReferenceByValue: Bool
     /// The names of the entities whose numbers it holds; the names are sent.
     let entities: EntityNumbers?
     /// Whether its values may be in files beside the store.
@@ -177,8 +189,8 @@ extension TableSchema {
 
 extension SyncReference {
     /// Returns whether its values are the integer keys of its parent's rows.
-    fileprivate func namesNumbers(of parent: SyncTable) -> Bool {
-        guard let alias = parent.schema.rowIDAlias else { return false }
+    fileprivate func namesNumbers(of parent: SyncTable?) -> Bool {
+        guard let alias = parent?.schema.rowIDAlias else { return false }
         return parentColumns == [alias]
     }
 

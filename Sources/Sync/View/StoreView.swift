@@ -12,6 +12,8 @@ struct StoreView {
         /// The values by stored column; `nil` for a column that does not sync, or whose content is not here yet.
         var values: [StoredValue?]
         var image: RowImage
+        /// The places of the columns whose values name no row.
+        var plain: Set<Int>
     }
 
     let tables: [TableMapping]
@@ -85,7 +87,7 @@ struct StoreView {
             tables: tables.map { table in
                 ViewSchema.Table(
                     table.name,
-                    columns: table.columns.map { .init($0.name, missing: $0.missing) },
+                    columns: table.columns.map { .init($0.name, missing: $0.missingValue) },
                     references: table.references
                 )
             },
@@ -181,7 +183,8 @@ struct StoreView {
             causalLength: states[table.name]?[row.id]?.causalLength ?? 1,
             key: key,
             values: zip(values, taken).map { $0 == nil ? nil : $1 },
-            image: RowImage(parts)
+            image: RowImage(parts),
+            plain: states[table.name]?[row.id].map(table.plainPlaces) ?? []
         )
     }
 }
@@ -202,10 +205,13 @@ private final class ParentIndex {
 
     func row(_ reference: ViewSchema.Reference, _ values: [Value]) -> RowID? {
         let key = Key(table: reference.table, columns: reference.targets)
+        let values = reference.folded(values)
         if let index = indexes[key] { return index[values] }
         var index: [[Value]: RowID] = [:]
         for (id, state) in states[reference.table] ?? [:] {
-            let found = reference.targets.map { state.cell($0)?.value ?? .null }
+            let found = reference.folded(
+                reference.targets.map { (state.cell($0)?.value ?? .null).unmarked }
+            )
             // If there are several, the least counts, so that all devices agree.
             if let other = index[found], other < id { continue }
             index[found] = id

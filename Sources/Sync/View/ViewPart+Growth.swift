@@ -114,7 +114,7 @@ extension ViewPart {
                     at: old.row.key
                 )
                 guard let values, !values.contains(.null) else { continue }
-                let terms = reference.columns.compactMap { table.sql(of: $0) }
+                let terms = table.terms(of: reference, to: parent)
                 guard terms.count == values.count else { continue }
                 try add(finder.keys(of: table.schema, where: terms, are: values), of: table)
             }

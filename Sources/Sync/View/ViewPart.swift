@@ -126,8 +126,9 @@ struct ViewPart {
         guard let table = tables[reference.table] else { return }
         let name = RowID(naming: values, by: reference)
         for id in try access.rows(called: name) { try add(id) }
-        // A row whose id was made of these values has this name as its id.
-        if try access.known(name) != nil { try add(name) }
+        // A row's id may have been made of these values.
+        let id = RowID(key: Array(zip(reference.targets, values)), in: reference.table)
+        if try access.known(id) != nil { try add(id) }
         guard values.allSatisfy({ $0.reference == nil }) else {
             isOpen = true
             return

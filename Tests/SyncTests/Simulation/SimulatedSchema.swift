@@ -15,6 +15,8 @@ struct SimulatedSchema {
     var laterEdits: [String] = []
     /// The group's map.
     var map = "{}"
+    /// Whether the application has SQLite enforce references.
+    var enforcesReferences = true
 
     static let all: [SimulatedSchema] = [
         lists, tree, cycle, unique, strange, search, noteBook, words,

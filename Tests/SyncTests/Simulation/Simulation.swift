@@ -62,7 +62,8 @@ final class Simulation {
         // Seeds that failed once keep their schemas.
         let chance = Int(random.next() % UInt64(SimulatedSchema.all.count))
         schema =
-            SimulatedSchema.chosen.first ?? (seed % 9 == 8 ? .named : SimulatedSchema.all[chance])
+            SimulatedSchema.chosen.first
+            ?? (seed % 9 == 8 ? .named : seed % 9 == 4 ? .loose : SimulatedSchema.all[chance])
         container = try sandbox.directory("Container")
         ledger = try sandbox.directory("Ledger")
         let kinds = Accident.allCases.shuffled(using: &random)
@@ -84,7 +85,13 @@ final class Simulation {
             scratch: try sandbox.directory("\(name)-cut"),
             ledger: ledger
         )
-        let device = try Device(name, in: sandbox, folder: folder, schema: schema.sql)
+        let device = try Device(
+            name,
+            in: sandbox,
+            folder: folder,
+            schema: schema.sql,
+            enforcesReferences: schema.enforcesReferences
+        )
         device.skew = Double(Int(random.next() % 5500)) - 500
         // All look after their long values more often than others remove idle ones, as by the rules of all.
         device.options.upkeep.blobRound = UpkeepRules.busyBlobRound

@@ -30,16 +30,46 @@ extension Device {
                         content["\(table.name) \(cursor.key)"] = [.null]
                         continue
                     }
+                    let state = try access.known(id)?.state
                     content["\(table.name) \(id)"] = try table.columns.map { column in
                         let value = try cursor.value(column.index)
-                        guard let parent = column.parent, case .integer(let number) = value else {
-                            return value.wire
-                        }
+                        guard let parent = column.parent,
+                            state?.cell(column.name)?.value.isRow == true,
+                            case .integer(let number) = KeyComparison.folded(value, .integer)
+                        else { return value.wire }
                         return .row(try access.id(at: .rowID(number), in: parent) ?? .zero)
                     }
                 }
             }
             return content
+        }
+    }
+
+    /// Returns the values that named no row where they were written, and that the store has otherwise; and how many
+    /// there are.
+    func plainValues() throws -> (count: Int, changed: [String]) {
+        try withTables { snapshot, tables, access in
+            var (count, changed) = (0, [String]())
+            for table in tables where !table.references.isEmpty {
+                var cursor = try snapshot.rows(of: table.schema, order: table.order)
+                while try cursor.next() {
+                    guard let id = try access.id(at: cursor.key, in: table.name),
+                        let state = try access.known(id)?.state
+                    else { continue }
+                    let places = table.plainPlaces(in: state)
+                    for column in table.columns where places.contains(column.place) {
+                        guard let cell = state.cell(column.name), cell.value != .null else {
+                            continue
+                        }
+                        count += 1
+                        let value = try cursor.value(column.index).wire
+                        if value != cell.value.unmarked {
+                            changed.append("\(table.name) \(id) \(value)")
+                        }
+                    }
+                }
+            }
+            return (count, changed)
         }
     }
 

@@ -21,6 +21,8 @@ final class Device {
     /// When its clock stopped; `nil` if it goes.
     var stopped: Date?
     private(set) var queue: DatabaseQueue
+    /// Whether its application has SQLite enforce references.
+    let enforcesReferences: Bool
 
     var stores: FilePath { root.appending("Stores") }
     var storePath: FilePath { stores.appending("a.sqlite") }
@@ -31,9 +33,11 @@ final class Device {
         _ name: String,
         in sandbox: Sandbox,
         folder: any RemoteFolder,
-        schema: String
+        schema: String,
+        enforcesReferences: Bool = true
     ) throws {
         self.name = name
+        self.enforcesReferences = enforcesReferences
         self.folder = folder
         root = try sandbox.directory(name)
         let fileSystem = LocalFileSystem()
@@ -42,13 +46,13 @@ final class Device {
         options = .init(scratch: root.appending("scratch"), program: "test 1")
         options.busyTimeout = .seconds(1)
         options.comparesViews = true
-        queue = try Self.open(root.appending("Stores").appending("a.sqlite"))
+        queue = try Self.open(root.appending("Stores").appending("a.sqlite"), enforcesReferences)
         try edit(schema)
     }
 
-    private static func open(_ path: FilePath) throws -> DatabaseQueue {
+    private static func open(_ path: FilePath, _ enforces: Bool) throws -> DatabaseQueue {
         var configuration = Configuration()
-        configuration.foreignKeysEnabled = true
+        configuration.foreignKeysEnabled = enforces
         configuration.busyMode = .timeout(5)
         // Small pages, so that a few rows have several.
         configuration.prepareDatabase {
@@ -83,12 +87,8 @@ final class Device {
     /// Closes the store, so that it is one file, and opens it again after something was done to it.
     func withClosedStore(_ body: () throws -> Void) throws {
         try queue.close()
-        defer { queue = Self.reopened(storePath, queue) }
+        defer { queue = (try? Self.open(storePath, enforcesReferences)) ?? queue }
         try body()
-    }
-
-    private static func reopened(_ path: FilePath, _ queue: DatabaseQueue) -> DatabaseQueue {
-        (try? open(path)) ?? queue
     }
 
     // MARK: - Sync

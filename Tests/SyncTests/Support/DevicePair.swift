@@ -12,11 +12,21 @@ struct DevicePair {
     let phone: Device
     let start = Date(timeIntervalSince1970: 1_790_000_000)
 
-    init(schema: String) throws {
-        sandbox = try Sandbox()
+    init(schema: String, enforcesReferences: Bool = true) throws {
+        let sandbox = try Sandbox()
         let folder = LocalFolder(try sandbox.directory("Container"))
-        desk = try Device("desk", in: sandbox, folder: folder, schema: schema)
-        phone = try Device("phone", in: sandbox, folder: folder, schema: schema)
+        func device(_ name: String) throws -> Device {
+            try Device(
+                name,
+                in: sandbox,
+                folder: folder,
+                schema: schema,
+                enforcesReferences: enforcesReferences
+            )
+        }
+        self.sandbox = sandbox
+        desk = try device("desk")
+        phone = try device("phone")
     }
 
     /// Exchanges, one device after the other, so long after the start.

@@ -61,7 +61,7 @@ struct LocalKeys {
             table.coreData?.counter?.greatestKey ?? 0
         )
         for row in newcomers {
-            if case .integer(let hint)? = row.hint, hint > 0, hint < 1 << 53,
+            if case .integer(let hint)? = row.hint,
                 try isFree(hint, in: table),
                 try access.formerID(at: .rowID(hint), in: table.name) == nil
             {
@@ -70,9 +70,8 @@ struct LocalKeys {
             }
         }
         for row in newcomers where keys[row.id] == nil {
-            guard next < .max else { throw access.damaged("'\(table.name)' has no key left") }
-            next += 1
-            give(next, to: row.id, in: table.name)
+            if next < .max { next += 1 }
+            give(try next < .max ? next : anyFree(in: table), to: row.id, in: table.name)
         }
         greatest[table.name] = next
     }
@@ -85,6 +84,18 @@ struct LocalKeys {
             case .integer(let number): keys[row.id] = number
             case .row(let parent): keys[row.id] = keys[parent]
             default: break
+            }
+        }
+    }
+
+    /// Returns a number that no row has or had, by chance, as SQLite does once the greatest number is taken.
+    private func anyFree(in table: TableMapping) throws -> Int64 {
+        while true {
+            let number = Int64.random(in: 1..<(.max))
+            if try isFree(number, in: table),
+                try access.formerID(at: .rowID(number), in: table.name) == nil
+            {
+                return number
             }
         }
     }

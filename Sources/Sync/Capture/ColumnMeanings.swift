@@ -17,6 +17,8 @@ struct ColumnMeanings: Codable, Equatable {
 
     /// The meanings by the wire names of tables and columns.
     private var tables: [ExactString: [ExactString: Meaning]]
+    /// The columns that have to fit each other, by the wire names of tables.
+    private var groups: [ExactString: [[String]]]
 
     init(_ tables: [TableMapping]) {
         let named = tables.map { table in
@@ -30,6 +32,18 @@ struct ColumnMeanings: Codable, Equatable {
             return (table.name.description.exact, Dictionary(columns) { first, _ in first })
         }
         self.tables = Dictionary(named) { first, _ in first }
+        let groups = tables.map { table in
+            let names = table.groups.map { $0.sorted().map { table.columns[$0].name.description } }
+            return (table.name.description.exact, names)
+        }
+        self.groups = Dictionary(groups) { first, _ in first }
+    }
+
+    /// Returns the columns that have to fit a column, with it.
+    func group(of column: ColumnName, in table: TableName) -> Set<String> {
+        let name = column.description
+        let group = groups[table.description.exact]?.first { $0.contains(name) }
+        return Set(group ?? [name])
     }
 
     /// Returns the columns of a table whose meaning has changed, without columns that are new.
@@ -67,9 +81,7 @@ extension SidecarAccess {
         var change = SchemaChange()
         change.isMigration = try keepSchema(id)
         let meanings = ColumnMeanings(tables)
-        guard let kept = try bytes("columns"),
-            let former = try? JSONDecoder().decode(ColumnMeanings.self, from: Data(kept))
-        else {
+        guard let former = try columnMeanings else {
             try keep(meanings)
             return change
         }
@@ -85,6 +97,15 @@ extension SidecarAccess {
         }
         try keep(meanings)
         return change
+    }
+
+    /// The meaning of the store's columns at the last capture; `nil` before the first.
+    var columnMeanings: ColumnMeanings? {
+        get throws {
+            try bytes("columns").flatMap {
+                try? JSONDecoder().decode(ColumnMeanings.self, from: Data($0))
+            }
+        }
     }
 
     private func keep(_ meanings: ColumnMeanings) throws {

@@ -186,6 +186,31 @@ extension TableCapture {
             // A value that fills a new column on each device loses to any edit.
             cells.append(Cell(column.name, part == nil ? .zero : capture.stamp, wire))
         }
+        return carrying(cells, wires, known, capture.stamp)
+    }
+
+    /// Adds the columns that have to fit edited ones, so that the later edit wins all of them.
+    private func carrying(
+        _ cells: [Cell],
+        _ wires: [Value],
+        _ known: KnownRow?,
+        _ stamp: Stamp
+    ) -> [Cell] {
+        var cells = cells
+        for group in table.groups {
+            let names = group.map { table.columns[$0].name }
+            guard cells.contains(where: { !$0.stamp.isZero && names.contains($0.column) }) else {
+                continue
+            }
+            for place in group {
+                let name = table.columns[place].name
+                if cells.contains(where: { $0.column == name }) { continue }
+                // A reference that is not shown, since its row is not, is no edit.
+                let value = known?.state.cell(name)?.value
+                let isHidden = wires[place] == .null && value?.isRow == true
+                cells.append(Cell(name, stamp, isHidden ? value ?? .null : wires[place]))
+            }
+        }
         return cells
     }
 

@@ -14,6 +14,7 @@ extension StoreExchange {
         guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
         try sidecar.write { access in
             try access.wakeWaiting()
+            try access.retryRefused()
             if try access.hasAltered(moreThan: options.mostRows) { try access.orderLooks() }
         }
         if options.isDryRun {
@@ -47,9 +48,11 @@ extension StoreExchange {
         _ outcome: inout ExchangeOutcome,
         _ fetched: inout Set<BlobReference>
     ) async throws -> Bool {
-        var isOutdated = false
         var isTold = false
-        for _ in 0..<Self.roundsLimit {
+        var refused: [RowID: String] = [:]
+        var rounds = 0
+        while rounds < Self.roundsLimit {
+            rounds += 1
             let (planned, missing) = try plan(longWrite, &outcome)
             // Content that rows wait for is fetched once; if it is missing, only these rows wait.
             let lacking = missing.subtracting(fetched)
@@ -69,12 +72,18 @@ extension StoreExchange {
             if outcome.written > before { try await options.didWrite(rows) }
             switch applied {
             case .done: return true
-            case .someLeftOut: isOutdated = false
-            case .outdated: isOutdated = true
+            case .retry: break
+            case .refused(let rows):
+                // What is refused again after a new comparison is no row that the application just took.
+                let again = rows.filter { refused[$0.key] != nil }
+                if !again.isEmpty {
+                    try sidecar.write { try $0.refuse(again) }
+                    rounds -= 1
+                }
+                refused = rows
             }
         }
         // Rows that an application keeps changing wait for the next run.
-        if isOutdated { throw StoreError.busyWriting(store.path.description) }
         return false
     }
 
@@ -160,10 +169,10 @@ extension StoreExchange {
     /// The result of applying a plan.
     private enum Applied {
         case done
-        /// The application has changed some of the plan's rows meanwhile.
-        case someLeftOut
-        /// The application has changed data on which the rows depend, so nothing was written.
-        case outdated
+        /// The application has changed some of the plan's rows meanwhile, or data on which they depend.
+        case retry
+        /// SQLite refuses some rows, so nothing was written.
+        case refused([RowID: String])
     }
 
     /// Writes a plan into the store, and records the written rows.
@@ -187,10 +196,12 @@ extension StoreExchange {
                 return table.plainPlaces(in: state).isDisjoint(with: reference.columns)
             }
         }
-        guard try writeFiles(planned.files), let written = try write.run() else {
+        let result = try writeFiles(planned.files) ? write.run() : .outdated
+        guard case .written(let written) = result else {
             try sidecar.write { try $0.dropIntents() }
             longWrite.layout = nil
-            return .outdated
+            if case .refused(let rows) = result { return .refused(rows) }
+            return .retry
         }
         try pass(.written)
         try sidecar.write { access in
@@ -209,7 +220,7 @@ extension StoreExchange {
         outcome.deleted += written.deleted
         if written.leftOut.isEmpty { return .done }
         longWrite.layout = nil
-        return .someLeftOut
+        return .retry
     }
 }
 

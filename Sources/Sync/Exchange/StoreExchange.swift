@@ -183,7 +183,11 @@ public struct StoreExchange {
         if !seeds, options.rejoining == nil, let look, look == last { return }
         // A person's answer applies to the data of that moment, and not to later edits.
         try withSnapshot(seeds: seeds, rejoining: options.rejoining) { _, _, _ in }
-        try sidecar.write { try $0.set("look", look) }
+        try sidecar.write { access in
+            try access.set("look", look)
+            // The application may have removed what was in their way.
+            try access.retryRefused()
+        }
     }
 
     /// Captures, and runs `body` within the same transaction of the store.

@@ -87,7 +87,7 @@ extension Sidecar {
             else { return false }
             var clock = try access.clock
             let stamp = Stamp(clock: clock.tick(now: now, modified: now), device: try access.own)
-            let numbers = try known.state.isAlive ? [number] : access.conflictNumbers(of: id)
+            let numbers = try access.conflictNumbers(with: number, of: known)
             let cells = try access.lostCells(numbers, of: id, known.state, stamp)
             guard !cells.isEmpty else { return false }
             let state =
@@ -119,8 +119,24 @@ extension Sidecar {
 }
 
 extension SidecarAccess {
-    fileprivate func conflictNumbers(of id: RowID) throws -> [Int64] {
-        try rows("SELECT n FROM conflict WHERE id = ? ORDER BY n", [Data(id.bytes)]).map { $0[0] }
+    /// Returns the conflicts that are settled with one: all of a deleted row, else those of columns that have to fit
+    /// its column.
+    fileprivate func conflictNumbers(with number: Int64, of row: KnownRow) throws -> [Int64] {
+        let listed = try rows(
+            "SELECT n, c FROM conflict WHERE id = ? ORDER BY n",
+            [Data(row.id.bytes)]
+        ).map { (number: $0[0] as Int64, column: $0[1] as Int64?) }
+        guard row.state.isAlive else { return listed.map(\.number) }
+        guard let place = listed.first(where: { $0.number == number })?.column else {
+            return [number]
+        }
+        let column = try column(place)
+        let group =
+            try columnMeanings?.group(of: column, in: row.table) ?? [column.description]
+        if group.count == 1 { return [number] }
+        return try listed.filter { entry in
+            try entry.column.map { group.contains(try self.column($0).description) } ?? false
+        }.map(\.number)
     }
 
     /// Returns the values that lost, as cells of a new edit; if a column has several, the last one.

@@ -13,6 +13,8 @@ public struct UnshownRow: Sendable {
     public var why: String
     /// The text of the row that it waits for, or that is its stand-in.
     public var other: String?
+    /// SQLite's words, if it refuses the row.
+    public var words: String?
 
     /// The reason in words.
     public var reason: String {
@@ -22,7 +24,8 @@ public struct UnshownRow: Sendable {
         case .table: "the store has no such table, or the map leaves it out"
         case .reference: "it refers to a table to which the store's schema has no reference"
         case .same: "it is one with another row\(other)"
-        case .refused: "the store's schema does not allow its values"
+        case .refused:
+            "the store's schema does not allow its values" + (words.map { " (\($0))" } ?? "")
         case .parent: "a row that it belongs to\(other) is deleted, or not shown either"
         case .unique: "another row\(other) has a value that only one may have"
         case .unsettled: "it and others take from each other what only one may have"
@@ -40,7 +43,7 @@ extension Sidecar {
         try read { access in
             try access.rows(
                 """
-                SELECT held.id, held.key, held.t, held.why FROM held JOIN tab ON tab.t = held.t
+                SELECT held.id, held.key, held.t, held.why, held.words FROM held JOIN tab ON tab.t = held.t
                 ORDER BY tab.name, held.why, held.id
                 """
             ).map { row in
@@ -52,7 +55,8 @@ extension Sidecar {
                     row: id.description,
                     title: try access.title(of: id),
                     why: row["why"],
-                    other: try RowID(bytes: row.bytes(1)).flatMap { try access.title(of: $0) }
+                    other: try RowID(bytes: row.bytes(1)).flatMap { try access.title(of: $0) },
+                    words: row["words"]
                 )
             }
         }

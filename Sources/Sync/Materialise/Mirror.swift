@@ -10,7 +10,6 @@ final class Mirror {
     private let queue: DatabaseQueue
     private let handle: OpaquePointer
     private var tables: [ExactString: MirrorTable] = [:]
-    private var classes: [ExactString: KeyClasses] = [:]
     private var indexTerms: [ExactString: IndexTerms] = [:]
 
     /// Creates a mirror of tables.
@@ -33,9 +32,6 @@ final class Mirror {
         }
         for schema in schemas {
             tables[schema.name.exact] = try MirrorTable(schema, handle)
-            for index in schema.indexes where index.isUnique && !index.isPlain {
-                classes[index.name.exact] = try KeyClasses(schema, index)
-            }
             for index in schema.indexes where index.isUnique {
                 indexTerms[index.name.exact] = IndexTerms(index, of: schema)
             }
@@ -48,7 +44,6 @@ final class Mirror {
     deinit {
         // The statements must end before their connection.
         tables = [:]
-        classes = [:]
         try? queue.close()
     }
 
@@ -63,6 +58,9 @@ final class Mirror {
         try tables[table.name.exact]?.take(values)
     }
 
+    /// Returns SQLite's words on the last row of a table that it refused.
+    func words(of table: TableSchema) -> String? { tables[table.name.exact]?.words }
+
     /// Finds the unique keys of an accepted row.
     ///
     /// - Parameters:
@@ -73,11 +71,11 @@ final class Mirror {
     func uniqueKeys(_ values: [StoredValue], of table: TableSchema) throws -> [[UInt8]] {
         var keys: [[UInt8]] = []
         for (number, index) in table.indexes.enumerated() where index.isUnique {
-            if let classes = classes[index.name.exact] {
-                keys.append([UInt8(truncatingIfNeeded: number), 1] + (try classes.key(of: values)))
-            } else if let key = table.key(of: index, in: values) {
-                keys.append([UInt8(truncatingIfNeeded: number), 0] + index.bytes(of: key))
-            }
+            // The store is the judge of an index whose statement cannot be read.
+            guard let terms = indexTerms[index.name.exact],
+                let key = try key(of: index, terms, values, table)
+            else { continue }
+            keys.append([UInt8(truncatingIfNeeded: number)] + index.bytes(of: key))
         }
         return keys
     }
@@ -142,7 +140,7 @@ extension Mirror {
         _ values: [StoredValue],
         _ table: TableSchema
     ) throws -> [StoredValue]? {
-        if index.isPlain { return table.key(of: index, in: values) }
+        if table.isPlain(index) { return table.key(of: index, in: values) }
         let key = try tables[table.name.exact]?.evaluate(terms, values)
         return key?.contains(.null) == false ? key : nil
     }
@@ -156,18 +154,22 @@ extension IndexSchema.Key {
 }
 
 extension IndexSchema {
-    /// Whether it contains all rows, with keys made of the table's columns only.
-    var isPlain: Bool { !isPartial && keys.allSatisfy { $0.column != nil } }
-
     /// Returns a key as bytes that are equal if SQLite treats the keys as equal.
     fileprivate func bytes(of key: [StoredValue]) -> [UInt8] {
-        let parts = zip(key, keys).map { $0.folded($1.collation) }
+        // 1 is 1.0 in an index, whatever the column's affinity.
+        let parts = zip(key, keys).map { KeyComparison.folded($0.folded($1.collation), .blob) }
         guard case .primaryKey(let bytes) = RowKey(primaryKey: parts) else { return [] }
         return bytes
     }
 }
 
 extension TableSchema {
+    /// Returns whether an index contains all rows, with keys made of stored columns only.
+    func isPlain(_ index: IndexSchema) -> Bool {
+        !index.isPartial
+            && index.keys.allSatisfy { key in key.column.map { !columns[$0].isGenerated } ?? false }
+    }
+
     /// Returns a row's key in a plain index; `nil` if it contains NULL.
     fileprivate func key(of index: IndexSchema, in values: [StoredValue]) -> [StoredValue]? {
         var parts: [StoredValue] = []

@@ -8,6 +8,8 @@ final class MirrorTable {
     private let removal: Statement
     private let count: Int
     private let name: String
+    /// SQLite's words on the last row that it refused.
+    private(set) var words: String?
     private var evaluations: [String: Statement] = [:]
 
     init(_ schema: TableSchema, _ database: OpaquePointer) throws {
@@ -30,14 +32,17 @@ final class MirrorTable {
         insertion.reset()
         try insertion.bind(values)
         let code = sqlite3_step(insertion.pointer)
-        insertion.reset()
         guard code == SQLITE_DONE else {
+            words = String(cString: sqlite3_errmsg(insertion.database))
+            insertion.reset()
             // A key that is not an integer is a mismatch.
-            guard code & 0xFF == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH else {
+            let refusals = [SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_ERROR]
+            guard refusals.contains(code & 0xFF) else {
                 throw StoreError("memory", code: code, of: insertion.database)
             }
             return nil
         }
+        insertion.reset()
         selection.reset()
         guard try selection.step() else { return values }
         let taken = (0..<count).map { selection.value(CInt($0)) }

@@ -92,12 +92,12 @@ struct StoreRows {
 
     /// Changes columns; ABORT overrides the conflict clause of a constraint.
     ///
-    /// - Returns: `false` if a constraint fails.
+    /// - Returns: SQLite's words if it refuses the row.
     func update(
         _ step: WritePlan.Step,
         _ changes: [(index: Int, value: StoredValue)]
-    ) throws -> Bool {
-        guard !changes.isEmpty else { return true }
+    ) throws -> String? {
+        guard !changes.isEmpty else { return nil }
         let schema = step.table.schema
         let shape = Shape(verb: .update, table: step.table.name, columns: changes.map(\.index))
         let update = try prepared(shape) {
@@ -117,8 +117,8 @@ struct StoreRows {
 
     /// Inserts a row; columns without a value get the schema's default.
     ///
-    /// - Returns: `false` if a constraint fails.
-    func insert(_ step: WritePlan.Step, _ values: [StoredValue?]) throws -> Bool {
+    /// - Returns: SQLite's words if it refuses the row.
+    func insert(_ step: WritePlan.Step, _ values: [StoredValue?]) throws -> String? {
         let schema = step.table.schema
         let values = step.table.withNextVersion(values)
         let given = values.indices.filter { values[$0] != nil }
@@ -138,12 +138,15 @@ struct StoreRows {
         return try run(insertion)
     }
 
-    private func run(_ statement: Statement) throws -> Bool {
+    private func run(_ statement: Statement) throws -> String? {
         let code = sqlite3_step(statement.pointer)
+        let words = String(cString: sqlite3_errmsg(handle))
         statement.reset()
-        if code == SQLITE_DONE { return true }
-        if code & 0xFF == SQLITE_CONSTRAINT { return false }
-        throw StoreError(name, code: code, of: handle)
+        switch code & 0xFF {
+        case SQLITE_DONE: return nil
+        case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_ERROR: return words
+        default: throw StoreError(name, code: code, of: handle)
+        }
     }
 }
 

@@ -34,27 +34,40 @@ struct StoreWrite {
     let numbers: [TableName: [Int64]]
     let refers: Refers
 
+    /// The result of a write, of which nothing is written unless all is.
+    enum Result {
+        case written(Written)
+        /// The application has changed data that the plan needs: capture, and plan again.
+        case outdated
+        /// SQLite refuses rows, by its own words.
+        case refused([RowID: String])
+    }
+
     /// Writes the plan.
     ///
-    /// - Returns: `nil`, with nothing written, if the application has changed data that the plan needs: capture, and
-    ///   plan again.
+    /// - Returns: the result.
     /// - Throws: `StoreError`, which is `.busyWriting` if another writer does not finish. Nothing is written if it
     ///   throws.
-    func run() throws -> Written? {
-        try connection.writing(schema.triggers) { handle in
+    func run() throws -> Result {
+        var refused: [RowID: String] = [:]
+        let written: Written? = try connection.writing(schema.triggers) { handle in
             guard try schemaVersion(handle) == schema.version else { return nil }
             var rows = StoreRows(handle, name: name, numbers)
-            guard let written = try apply(&rows), try holds(written, &rows) else { return nil }
+            let written = try apply(&rows, &refused)
+            guard refused.isEmpty, try holds(written, &rows) else { return nil }
             try raiseCounters(written, handle)
             try writeEntities(written, handle)
             return written
         }
+        if let written { return .written(written) }
+        return refused.isEmpty ? .outdated : .refused(refused)
     }
 
     /// Applies the steps that the store still allows: first those that free keys, then those that take them.
-    ///
-    /// - Returns: `nil` if a constraint fails.
-    private func apply(_ rows: inout StoreRows) throws -> Written? {
+    private func apply(
+        _ rows: inout StoreRows,
+        _ refused: inout [RowID: String]
+    ) throws -> Written {
         var written = Written()
         var steps = plan.steps
         try steps.removeAll { step in
@@ -84,11 +97,9 @@ struct StoreWrite {
             guard case .update(let changes) = step.change,
                 !step.table.changesUniqueKey(changes.map(\.index))
             else { continue }
-            guard try rows.update(step, changes) else { return nil }
+            refused[step.id] = try rows.update(step, changes)
         }
-        for (step, values) in moved {
-            guard try rows.insert(step, values) else { return nil }
-        }
+        for (step, values) in moved { refused[step.id] = try rows.insert(step, values) }
         for step in steps {
             guard case .insert(let values) = step.change else { continue }
             if try rows.image(of: step) != nil {
@@ -96,7 +107,7 @@ struct StoreWrite {
                 written.leftOut.append(step.id)
                 continue
             }
-            guard try rows.insert(step, values) else { return nil }
+            refused[step.id] = try rows.insert(step, values)
             written.inserted += 1
         }
         let left = Set(written.leftOut)
@@ -139,7 +150,8 @@ extension TableMapping {
         let places = indexes.map { schema.storedColumns[$0] }
         return schema.indexes.contains { index in
             index.isUnique
-                && (!index.isPlain || index.keys.contains { places.contains($0.column ?? -1) })
+                && (!schema.isPlain(index)
+                    || index.keys.contains { places.contains($0.column ?? -1) })
         }
     }
 }

@@ -34,6 +34,9 @@ final class Trial {
         var content: BlobReference
     }
     private var lacking: Set<ViewKey> = []
+    /// SQLite's words on the rows that it refuses.
+    private(set) var words: [RowID: String] = [:]
+    private let refused: [RowID: String]
     /// The rows whose unique keys were requested, as SQLite stores them.
     private(set) var asked: [ViewKey: Set<[StoredValue]>] = [:]
 
@@ -43,7 +46,8 @@ final class Trial {
         _ tables: [TableName: TableMapping],
         _ access: SidecarAccess,
         _ blobs: BlobCache
-    ) {
+    ) throws {
+        refused = try access.refusals()
         self.mirror = mirror
         self.keys = keys
         self.tables = tables
@@ -61,12 +65,19 @@ final class Trial {
 
     func refuses(_ row: ViewRow, of table: TableName) -> Bool {
         guard let table = tables[table] else { return true }
+        if let known = refused[row.id] {
+            words[row.id] = known
+            return true
+        }
         if lacksContent(row, of: table) || isStrange(row, of: table) { return true }
         return trying(true) {
             let values = filled(values(row, of: table), row, of: table)
             if try take(values, row.id, of: table) != nil { return false }
             let untried = try row.values.compactMap(\.reference).filter { try !blobs.has($0) }
-            if untried.isEmpty { return true }
+            if untried.isEmpty {
+                words[row.id] = mirror.words(of: table.schema)
+                return true
+            }
             // If the store shows these values, SQLite has accepted them. If the row differs from its shadow, it is
             // tried again once the content is here.
             if try !isAsShown(row, of: table) { missing.formUnion(untried) }

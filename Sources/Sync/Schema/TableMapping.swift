@@ -18,6 +18,8 @@ final class TableMapping: Sendable {
     let references: [ViewSchema.Reference]
     /// Its form in change files, if it belongs to a Core Data store.
     let coreData: CoreDataTable?
+    /// The columns that have to fit each other, by their indices in `columns`: an edit of one carries all.
+    let groups: [Set<Int>]
 
     private init?(_ table: SyncTable, _ tables: [ExactString: SyncTable]) {
         guard let name = TableName(table.wireName) else { return nil }
@@ -60,6 +62,7 @@ final class TableMapping: Sendable {
                     && table.schema.columns[column.place].affinity == .blob
             )
         }
+        groups = Self.groups(table, columns)
         let names = Dictionary(columns.map { ($0.place, $0.name) }) { first, _ in first }
         references = table.references.compactMap { reference in
             guard let parent = tables[reference.parent], let wire = TableName(parent.wireName)
@@ -84,6 +87,22 @@ final class TableMapping: Sendable {
                 )
             )
         }
+    }
+
+    /// Returns the columns of each CHECK, composite reference and UNIQUE key; groups with a common column are one.
+    private static func groups(_ table: SyncTable, _ columns: [ColumnMapping]) -> [Set<Int>] {
+        let keys = table.schema.indexes.filter { $0.isUnique && $0.origin != .primaryKey }
+        let tied =
+            table.schema.checks + table.references.map { Set($0.columns) }
+            + keys.map { Set($0.keys.compactMap(\.column)) }
+        var groups: [Set<Int>] = []
+        for places in tied {
+            var group = Set(columns.indices.filter { places.contains(columns[$0].place) })
+            for other in groups where !other.isDisjoint(with: group) { group.formUnion(other) }
+            groups.removeAll { !$0.isDisjoint(with: group) }
+            groups.append(group)
+        }
+        return groups.filter { $0.count > 1 }
     }
 
     /// Whether an assigned key is never assigned again.
@@ -182,7 +201,7 @@ extension TableSchema {
     /// Returns whether no two rows of the table can have the same values in some columns, except for NULL.
     func isUnique(by places: [Int]) -> Bool {
         indexes.contains { index in
-            index.isUnique && index.isPlain && Set(index.keys.map(\.column)) == Set(places)
+            index.isUnique && isPlain(index) && Set(index.keys.map(\.column)) == Set(places)
         }
     }
 }

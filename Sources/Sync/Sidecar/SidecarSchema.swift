@@ -12,15 +12,6 @@ enum SidecarSchema {
         migrator.registerMigration("1") { database in
             try database.execute(sql: tables)
         }
-        migrator.registerMigration("2") { database in
-            try database.execute(sql: parts)
-        }
-        migrator.registerMigration("3") { database in
-            try database.execute(sql: leftOut)
-        }
-        migrator.registerMigration("4") { database in
-            try database.execute(sql: rowsInOrderOfArrival)
-        }
         return migrator
     }
 
@@ -44,11 +35,14 @@ enum SidecarSchema {
             sequence INTEGER NOT NULL DEFAULT 0, clock INTEGER NOT NULL DEFAULT 0,
             wall INTEGER NOT NULL DEFAULT 0, told INTEGER NOT NULL DEFAULT 0,
             was BLOB, gone INTEGER NOT NULL DEFAULT 0);
-        CREATE TABLE tab (t INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, seeded INTEGER NOT NULL DEFAULT 0);
+        -- alive, dead: how many of its rows are known; nobody counts them at each run.
+        CREATE TABLE tab (t INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, seeded INTEGER NOT NULL DEFAULT 0,
+            alive INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0);
         CREATE TABLE col (c INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE);
         -- stamp: the birth of a row that is alive, the delete of one that is not; NULL for no birth yet.
-        CREATE TABLE row (id BLOB PRIMARY KEY, t INTEGER NOT NULL, cl INTEGER NOT NULL,
-            clock INTEGER, device INTEGER, hint BLOB, body BLOB NOT NULL) WITHOUT ROWID;
+        -- Ids are in no order. With rowids, only pages of a small index are written at random.
+        CREATE TABLE row (id BLOB NOT NULL UNIQUE, t INTEGER NOT NULL, cl INTEGER NOT NULL,
+            clock INTEGER, device INTEGER, hint BLOB, body BLOB NOT NULL);
         -- cl: the causal length of what is shown.
         CREATE TABLE shown (t INTEGER, h BLOB, id BLOB NOT NULL UNIQUE, cl INTEGER NOT NULL, image BLOB NOT NULL,
             PRIMARY KEY (t, h)) WITHOUT ROWID;
@@ -56,9 +50,21 @@ enum SidecarSchema {
         CREATE TABLE key (t INTEGER, h BLOB, id BLOB NOT NULL UNIQUE, PRIMARY KEY (t, h)) WITHOUT ROWID;
         CREATE TABLE leaf (t INTEGER, lo INTEGER, hi INTEGER NOT NULL, hash INTEGER NOT NULL,
             PRIMARY KEY (t, lo)) WITHOUT ROWID;
-        CREATE TABLE held (id BLOB PRIMARY KEY, t INTEGER NOT NULL, why TEXT NOT NULL, key BLOB) WITHOUT ROWID;
+        -- words: SQLite's, if it refuses the row.
+        CREATE TABLE held (id BLOB PRIMARY KEY, t INTEGER NOT NULL, why TEXT NOT NULL, key BLOB, words TEXT)
+            WITHOUT ROWID;
+        CREATE TABLE refusal (id BLOB PRIMARY KEY, words TEXT NOT NULL) WITHOUT ROWID;
         CREATE INDEX held_key ON held (key);
-        CREATE TABLE dirty (id BLOB PRIMARY KEY) WITHOUT ROWID;
+        -- waits: it was looked at in this run, and what it needs is not here.
+        CREATE TABLE dirty (id BLOB PRIMARY KEY, waits INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+        -- Rows whose state, or whose shadow, is another since the view was computed.
+        CREATE TABLE altered (id BLOB PRIMARY KEY) WITHOUT ROWID;
+        -- What rows depend on, where neither the store nor their being held tells; see RowTie.
+        CREATE TABLE tie (other BLOB, id BLOB, kind INTEGER, PRIMARY KEY (other, id, kind)) WITHOUT ROWID;
+        CREATE INDEX tie_id ON tie (id);
+        -- What tables showed that the map leaves out, should they be taken in again.
+        CREATE TABLE parked (t INTEGER, h BLOB, id BLOB NOT NULL, cl INTEGER NOT NULL, image BLOB NOT NULL,
+            PRIMARY KEY (t, h)) WITHOUT ROWID;
         CREATE TABLE intent (n INTEGER PRIMARY KEY, t INTEGER, h BLOB, id BLOB NOT NULL, cl INTEGER NOT NULL,
             old BLOB, new BLOB);
         CREATE TABLE seen (id BLOB PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL, kind INTEGER NOT NULL,
@@ -68,7 +74,7 @@ enum SidecarSchema {
         CREATE INDEX seen_device ON seen (device, sequence);
         CREATE TABLE copy (name TEXT, size INTEGER, PRIMARY KEY (name, size)) WITHOUT ROWID;
         CREATE TABLE waiting (name TEXT PRIMARY KEY, size INTEGER NOT NULL, since INTEGER NOT NULL,
-            tried INTEGER NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;
+            tried INTEGER NOT NULL, reason TEXT NOT NULL, kind INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
         -- idle: since when no row is known to refer to a long value.
         CREATE TABLE mine (id BLOB PRIMARY KEY, name TEXT NOT NULL, folder TEXT NOT NULL, size INTEGER NOT NULL,
             published INTEGER, changes INTEGER NOT NULL DEFAULT 0, idle INTEGER, removed INTEGER)
@@ -83,39 +89,5 @@ enum SidecarSchema {
         -- Files that stand for others; at: when all parts were first known to be there.
         CREATE TABLE baseline (id BLOB PRIMARY KEY, name TEXT NOT NULL, parts BLOB NOT NULL, covers BLOB NOT NULL,
             at INTEGER) WITHOUT ROWID;
-        """
-
-    private static let parts = """
-        -- Rows whose state, or whose shadow, is another since the view was computed.
-        CREATE TABLE altered (id BLOB PRIMARY KEY) WITHOUT ROWID;
-        -- What rows depend on, where neither the store nor their being held tells; see RowTie.
-        CREATE TABLE tie (other BLOB, id BLOB, kind INTEGER, PRIMARY KEY (other, id, kind)) WITHOUT ROWID;
-        CREATE INDEX tie_id ON tie (id);
-        -- How many rows of a table are known, alive and deleted: nobody counts them at each run.
-        ALTER TABLE tab ADD COLUMN alive INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE tab ADD COLUMN dead INTEGER NOT NULL DEFAULT 0;
-        UPDATE tab SET alive = (SELECT count(*) FROM row WHERE row.t = tab.t AND cl % 2 = 1),
-            dead = (SELECT count(*) FROM row WHERE row.t = tab.t AND cl % 2 = 0);
-        -- waits: it was looked at in this run, and what it needs is not here.
-        ALTER TABLE dirty ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
-        """
-
-    private static let leftOut = """
-        -- What tables showed that the map leaves out, should they be taken in again.
-        CREATE TABLE parked (t INTEGER, h BLOB, id BLOB NOT NULL, cl INTEGER NOT NULL, image BLOB NOT NULL,
-            PRIMARY KEY (t, h)) WITHOUT ROWID;
-        -- kind: see WaitingFile.Kind.
-        ALTER TABLE waiting ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
-        """
-
-    // Ids are in no order. With rowids, only pages of a small index are written at random, and not the pages of the
-    // rows.
-    private static let rowsInOrderOfArrival = """
-        ALTER TABLE row RENAME TO row_by_id;
-        CREATE TABLE row (id BLOB NOT NULL UNIQUE, t INTEGER NOT NULL, cl INTEGER NOT NULL,
-            clock INTEGER, device INTEGER, hint BLOB, body BLOB NOT NULL);
-        INSERT INTO row (id, t, cl, clock, device, hint, body)
-            SELECT id, t, cl, clock, device, hint, body FROM row_by_id;
-        DROP TABLE row_by_id;
         """
 }

@@ -81,7 +81,7 @@ struct StoreView {
 
     private mutating func compute(_ ground: TrialGround) throws {
         let byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
-        let trial = Trial(ground.mirror, ground.keys, byName, access, blobs)
+        let trial = try Trial(ground.mirror, ground.keys, byName, access, blobs)
         let parents = ParentIndex(states)
         let schema = ViewSchema(
             tables: tables.map { table in
@@ -112,7 +112,7 @@ struct StoreView {
         try trial.check()
         ties = try finder.ties.union(competitors(view, ground.mirror, trial.asked, byName))
         held = view.held.map { key, reason in
-            if view.late.contains(key) { return HeldRow(late: key, reason) }
+            if view.late.contains(key) { return HeldRow(late: key, reason, trial) }
             return HeldRow(key, reason, standIn: view.standIn(for: key), trial)
         }
         missing = trial.missing
@@ -235,15 +235,17 @@ extension HeldRow {
         case .unique(let id): (why, other) = (.unique, standIn ?? id)
         case .unsettled: (why, other) = (.unsettled, nil)
         }
+        words = why == .refused ? trial.words[key.id] : nil
     }
 
     /// Creates a held row whose place depends on the order in which rows were tried; each run looks at it.
-    fileprivate init(late key: ViewKey, _ reason: View.Reason) {
+    fileprivate init(late key: ViewKey, _ reason: View.Reason, _ trial: Trial) {
         self.init(
             id: key.id,
             table: key.table,
             why: reason == .unsettled ? .unsettled : .refused,
-            other: .zero
+            other: .zero,
+            words: trial.words[key.id]
         )
     }
 }

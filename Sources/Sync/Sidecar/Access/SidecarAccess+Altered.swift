@@ -237,11 +237,12 @@ extension SidecarAccess {
         hasTiesNow = nil
         for row in held {
             try perform(
-                "INSERT INTO held (id, t, why, key) VALUES (?, ?, ?, ?)",
+                "INSERT INTO held (id, t, why, key, words) VALUES (?, ?, ?, ?, ?)",
                 .id(row.id),
                 .integer(number(of: row.table)),
                 .text(row.why.rawValue),
-                .optional(row.other)
+                .optional(row.other),
+                row.words.map { .text($0) } ?? .null
             )
         }
         for tie in ties {

@@ -15,6 +15,8 @@ struct HeldRow: Equatable {
     var why: Why
     /// The row that it waits for, or its stand-in.
     var other: RowID?
+    /// SQLite's words, if it refuses the row.
+    var words: String?
 }
 
 extension SidecarAccess {
@@ -31,6 +33,34 @@ extension SidecarAccess {
     /// An application's edit may have changed that.
     func wakeHeld() throws {
         if try hasTies { try markDirty(.zero) }
+    }
+}
+
+// Rows that SQLite refused while the store was written.
+extension SidecarAccess {
+    /// Holds rows that SQLite refuses, with its words, until the next run.
+    func refuse(_ rows: [RowID: String]) throws {
+        for (id, words) in rows {
+            try perform(
+                "INSERT OR REPLACE INTO refusal (id, words) VALUES (?, ?)",
+                .id(id),
+                .text(words)
+            )
+            try markDirty(id)
+        }
+    }
+
+    func refusals() throws -> [RowID: String] {
+        let found = try all("SELECT id, words FROM refusal") { row in
+            row.id(0).map { ($0, row.text(1)) }
+        }
+        return Dictionary(found) { first, _ in first }
+    }
+
+    /// Has rows that were refused tried again.
+    func retryRefused() throws {
+        try run("INSERT OR IGNORE INTO dirty (id) SELECT id FROM refusal")
+        try run("DELETE FROM refusal")
     }
 }
 

@@ -1,0 +1,95 @@
+import Changes
+import Foundation
+import Testing
+
+@testable import Sync
+
+@Suite("What a store refuses")
+struct RefusedRowTests {
+    /// A schema of which two edits, each right, would make a row that is wrong.
+    static let tied = [
+        "CREATE TABLE span (id INTEGER PRIMARY KEY, a INT, b INT, CHECK (a <= b))",
+        "CREATE TABLE span (id INTEGER PRIMARY KEY, a INT CHECK (span.\"a\" <= [b]), b INT)",
+        "CREATE TABLE span (id INTEGER PRIMARY KEY, a INT, b INT, c INT, CHECK (a <= c), CHECK (b >= c OR c IS NULL))",
+        "CREATE TABLE span (id INTEGER PRIMARY KEY, a INT, b INT, UNIQUE (a, b))",
+    ]
+
+    @Test(
+        "never comes of two edits of columns that have to fit: the later edit wins all",
+        arguments: tied
+    )
+    func groups(_ schema: String) async throws {
+        let pair = try DevicePair(schema: schema)
+        let (desk, phone) = (pair.desk, pair.phone)
+        try desk.edit("INSERT INTO span (id, a, b) VALUES (1, 2, 5)")
+        for device in [desk, phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(desk, phone, at: 1)
+        try desk.edit("UPDATE span SET a = 5")
+        try await pair.exchange(desk, at: 2)
+        try phone.edit("UPDATE span SET b = 3")
+        try await pair.exchange(phone, desk, at: 3)
+        try pair.expectEqual("SELECT a, b FROM span", ["2|3"])
+        #expect(try desk.conflicts.allSatisfy { $0 == "edited" })
+        #expect(try !desk.conflicts.isEmpty)
+        // What lost is taken back as a whole, too.
+        let sidecar = try Sidecar(in: desk.sidecarPath)
+        let number = try #require(try sidecar.conflicts().first?.number)
+        let later = pair.start + 240
+        #expect(try sidecar.takeConflict(number, at: later, program: "test 1"))
+        try sidecar.close()
+        try await pair.exchange(desk, phone, at: 5)
+        try pair.expectEqual("SELECT a, b FROM span", ["5|5"])
+        #expect(try desk.conflicts.isEmpty)
+    }
+
+    @Test("is held with SQLite's words, keeps no other row, and appears once it is allowed")
+    func words() async throws {
+        let pair = try DevicePair(
+            schema: "CREATE TABLE tally (day INTEGER, place TEXT UNIQUE, n INTEGER)"
+        )
+        let (desk, phone) = (pair.desk, pair.phone)
+        let map = try SyncMap(
+            json: Array(#"{"tables": {"tally": {"identity": ["day"]}}}"#.utf8),
+            name: "map"
+        )
+        // A row without a name stays on its device, and no other device knows it.
+        try phone.edit("INSERT INTO tally VALUES (NULL, 'home', 9)")
+        for device in [desk, phone] {
+            try await device.enable(at: pair.start, map: map)
+            try await device.sync(at: pair.start)
+        }
+        try desk.edit("INSERT INTO tally VALUES (1, 'home', 1), (2, 'work', 2)")
+        try await pair.exchange(desk, phone, at: 1)
+        #expect(
+            try phone.rows("SELECT day, place FROM tally ORDER BY 1") == ["NULL|home", "2|work"]
+        )
+        let unshown = try Sidecar(in: phone.sidecarPath).unshownRows()
+        #expect(unshown.map(\.words) == ["UNIQUE constraint failed: tally.place"])
+        try phone.edit("DELETE FROM tally WHERE day IS NULL")
+        try await pair.exchange(phone, at: 2)
+        #expect(try phone.rows("SELECT day, place FROM tally ORDER BY 1") == ["1|home", "2|work"])
+    }
+
+    @Test(
+        "is found before, by the store's own indexes",
+        arguments: [
+            "low TEXT AS (lower(email)) STORED UNIQUE", "low TEXT AS (lower(email)) VIRTUAL UNIQUE",
+            "low TEXT UNIQUE COLLATE NOCASE AS (email)", "low UNIQUE AS (length(email) * 1.0)",
+        ]
+    )
+    func generated(_ column: String) async throws {
+        let pair = try DevicePair(
+            schema: "CREATE TABLE user (id INTEGER PRIMARY KEY, email TEXT, \(column))"
+        )
+        for device in [pair.desk, pair.phone] {
+            try await device.enable(at: pair.start)
+            try await device.sync(at: pair.start)
+        }
+        try pair.desk.edit("INSERT INTO user (email) VALUES ('anna@x')")
+        try pair.phone.edit("INSERT INTO user (email) VALUES ('Anna@x')")
+        try await pair.exchange(pair.desk, at: 1)
+        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 2)
+        try pair.expectEqual("SELECT email FROM user", ["anna@x"])
+        #expect(try pair.phone.inspect { try $0.refusals() }.isEmpty)
+    }
+}

@@ -133,6 +133,30 @@ struct PlainReferenceTests {
         )
     }
 
+    @Test("stay where the row that has the number goes in the same exchange")
+    func numberOfRemoved() async throws {
+        let pair = try DevicePair(
+            schema: """
+                CREATE TABLE folder (id INTEGER PRIMARY KEY, name TEXT,
+                    parent_id INTEGER REFERENCES folder(id) ON DELETE CASCADE);
+                CREATE TABLE unit (name TEXT PRIMARY KEY COLLATE NOCASE);
+                INSERT INTO folder VALUES (1, 'old', 0); INSERT INTO unit VALUES ('milk');
+                """,
+            enforcesReferences: false
+        )
+        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 1)
+        try pair.desk.edit("DELETE FROM folder; INSERT INTO folder VALUES (2, 'new', 1)")
+        try pair.desk.edit("DELETE FROM unit; INSERT INTO unit VALUES ('Milk')")
+        try await pair.exchange(pair.desk, pair.phone, at: 2)
+        try pair.expectEqual("SELECT name, parent_id FROM folder", ["new|1"])
+        // A key that SQLite compares as equal takes the place of another.
+        try pair.expectEqual("SELECT name FROM unit", ["Milk"])
+        try pair.desk.edit("DELETE FROM unit")
+        try await pair.exchange(pair.desk, pair.phone, at: 3)
+        try pair.expectEqual("SELECT name FROM unit", [])
+    }
+
     @Test("are found by the affinity and the collation of the key")
     func comparison() {
         func text(_ text: String) -> StoredValue { .text(StoredBytes(Array(text.utf8))) }

@@ -112,7 +112,8 @@ struct StoreWrite {
         }
         let left = Set(written.leftOut)
         for step in steps where !left.contains(step.id) {
-            written.rows.append((step, try rows.image(of: step)))
+            // At a deleted row's key there may be another one by now: 'Milk' for 'milk'.
+            written.rows.append((step, step.new == nil ? nil : try rows.image(of: step)))
             if case .update = step.change { written.updated += 1 }
         }
         return written
@@ -124,6 +125,18 @@ struct StoreWrite {
             written.rows.map { ($0.step.table.name, $0.step.table) },
             uniquingKeysWith: { first, _ in first }
         )
+        // The shadow does not have the planned rows yet.
+        let planned = Dictionary(
+            written.rows.lazy.filter { $0.image != nil }.map { row in
+                (Place(table: row.step.table.schema.name, key: row.step.key), row.step.plain)
+            }
+        ) { first, _ in first }
+        let refers: Refers = { table, key, reference in
+            if let plain = planned[Place(table: table.name, key: key)] {
+                return plain.isDisjoint(with: reference.columns)
+            }
+            return try self.refers(table, key, reference)
+        }
         for table in tables.values {
             let keys = written.rows.filter { $0.step.table.name == table.name && $0.image != nil }
             guard try rows.haveParents(keys.map(\.step), of: table, in: schema) else {
@@ -136,6 +149,12 @@ struct StoreWrite {
             }
         }
         return true
+    }
+
+    /// The place of a row in the store.
+    private struct Place: Hashable {
+        var table: String
+        var key: RowKey
     }
 
     private func schemaVersion(_ handle: OpaquePointer) throws -> Int64 {

@@ -33,10 +33,25 @@ ABLATIONS = [
         "{ reading = max(reading, UInt64(wall) << 16) }",
         "{ reading = max(ABLATED ? 1 : reading, UInt64(wall) << 16) }")]),
     ("integer-keys-on-the-wire", SIMULATION, [(
-        "Sync/Capture/Capture.swift",
-        "return .row(try access.id(at: .rowID(number), in: parent) ?? .zero)",
-        "if ABLATED { return parent == column.parent ? .integer(number) : .null }\n"
-        "        return .row(try access.id(at: .rowID(number), in: parent) ?? .zero)")]),
+        "Sync/Capture/WireValues.swift",
+        "        return .row(id)\n",
+        "        return ABLATED ? .integer(number) : .row(id)\n")]),
+    ("plain-values-off", "PlainReferenceTests", [(
+        "Sync/Capture/WireValues.swift",
+        "else { return value.wire }\n        return",
+        "else { return ABLATED ? .row(.zero) : value.wire }\n        return")]),
+    ("column-groups-off", "RefusedRowTests/groups", [(
+        "Sync/Schema/TableMapping.swift",
+        "return groups.filter { $0.count > 1 }",
+        "return groups.filter { $0.count > 1 && !ABLATED }")]),
+    ("rings-off", "RemovedTests/ring", [(
+        "Changes/View/ViewComputation.swift",
+        "        cutRings()\n", "        if !ABLATED { cutRings() }\n")]),
+    ("removed-off", "RemovedTests", [(
+        "Sync/Exchange/StoreExchange+Writing.swift",
+        "            try Removals(", "            if !ABLATED { try Removals("), (
+        "Sync/Exchange/StoreExchange+Writing.swift",
+        "finder: finder).keep(plan)\n", "finder: finder).keep(plan) }\n")]),
     ("random-seed-ids", "PublishedFailuresTests/(defaults|installedAgain)", [(
         "Sync/Capture/TableCapture.swift",
         "if kind == .seed { return try contentID(of: row, capture, isCyclic) }",
@@ -59,8 +74,8 @@ ABLATIONS = [
         "step.intent(new: image == nil ? nil : ABLATED ? step.old ?? image : image)")]),
     ("stand-ins-off", SIMULATION, [(
         "Changes/View/ViewComputation+Unique.swift",
-        "let parent = last.standIns[ViewKey(reference.table, named)] ?? named",
-        "let parent = ABLATED ? named : last.standIns[ViewKey(reference.table, named)] ?? named")]),
+        "var parent = last.standIns[ViewKey(reference.table, named)] ?? named",
+        "var parent = ABLATED ? named : last.standIns[ViewKey(reference.table, named)] ?? named")]),
     ("same-off", "PublishedEditFailuresTests/unique", [(
         "Sync/Capture/TableCapture+Deltas.swift",
         "for id in isEdit ? try capture.access.standingBehind(old.id) : [] {",

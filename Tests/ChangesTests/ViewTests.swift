@@ -22,8 +22,10 @@ struct ViewTests {
             },
             uniqueKeys: { table, row in
                 switch table.name {
-                case .of("list"): row.values[0] == .null ? [] : [row.values[0].encoded]
-                case .of("folder"): [row.values[0].encoded + row.values[1].encoded]
+                case .of("list"):
+                    row.values[0] == .null ? [] : [.init(row.values[0].encoded, identifies: true)]
+                case .of("folder"):
+                    [.init(row.values[0].encoded + row.values[1].encoded, identifies: true)]
                 default: []
                 }
             }
@@ -253,7 +255,7 @@ struct ViewTests {
                 RowID(key: [(.of("code"), values[0])], in: .of("tag"))
             },
             uniqueKeys: { table, row in
-                table.name == .of("tag") ? [row.values[1].encoded] : []
+                table.name == .of("tag") ? [.init(row.values[1].encoded, identifies: true)] : []
             }
         )
         var states = States()
@@ -314,7 +316,7 @@ struct ViewTests {
         }
         for table in Self.schema.tables {
             let rows = view.shown[table.name] ?? []
-            let keys = rows.flatMap { Self.schema.uniqueKeys(table, $0) }
+            let keys = rows.flatMap { Self.schema.uniqueKeys(table, $0).map(\.bytes) }
             #expect(Set(keys).count == keys.count, "seed \(seed)")
             for row in rows {
                 #expect(!Self.schema.refuses(table, row), "seed \(seed)")

@@ -35,7 +35,7 @@ struct RefusedRowTests {
         let sidecar = try Sidecar(in: desk.sidecarPath)
         let number = try #require(try sidecar.conflicts().first?.number)
         let later = pair.start + 240
-        #expect(try sidecar.takeConflict(number, at: later, program: "test 1"))
+        #expect(try sidecar.takeConflict(number, at: later, program: "test 1") == .taken)
         try sidecar.close()
         try await pair.exchange(desk, phone, at: 5)
         try pair.expectEqual("SELECT a, b FROM span", ["5|5"])

@@ -44,6 +44,8 @@ public struct View {
         case parent(TableName, RowID?)
         /// The row has the UNIQUE key of another row, which is its stand-in.
         case unique(RowID)
+        /// The row has a UNIQUE key of another row that is another thing; it is shown once the key is free.
+        case yields(RowID)
         /// The stand-ins of tables that refer to each other did not settle.
         case unsettled
     }
@@ -54,6 +56,11 @@ public struct View {
     public let held: [ViewKey: Reason]
     /// The held rows that were found after other rows were in place; they depend on the order of steps.
     public let late: Set<ViewKey>
+
+    /// The references of shown rows that are shown empty, by their columns.
+    public let emptied: [ViewKey: Set<ColumnName>]
+    /// The rows that are shown without their parents, since they were in rings; each with the rows of its ring.
+    public let rings: [ViewKey: [RowID]]
 
     /// Returns the row shown in place of the given one; `nil` if that is the row itself, or none.
     public func standIn(for key: ViewKey) -> RowID? {
@@ -75,5 +82,7 @@ public struct View {
         shown = computation.shown.mapValues { $0.values.sorted { $0.id < $1.id } }
         held = computation.held
         late = computation.late
+        emptied = computation.emptied
+        rings = computation.rings
     }
 }

@@ -2,7 +2,7 @@
 struct ViewComputation {
     let schema: ViewSchema
     let tables: [TableName: ViewSchema.Table]
-    private let states: [TableName: [RowID: RowState]]
+    let states: [TableName: [RowID: RowState]]
     /// The index of each column in its table's rows.
     private let places: [TableName: [ColumnName: Int]]
 
@@ -15,6 +15,10 @@ struct ViewComputation {
     private(set) var late: Set<ViewKey> = []
     /// The rows that are shown.
     var shown: [TableName: [RowID: ViewRow]] = [:]
+    /// The references that are shown empty.
+    var emptied: [ViewKey: Set<ColumnName>] = [:]
+    /// The rows whose reference was cut, with the rows of their rings.
+    var rings: [ViewKey: [RowID]] = [:]
 
     init(_ states: [TableName: [RowID: RowState]], _ schema: ViewSchema) {
         self.states = states
@@ -29,6 +33,7 @@ struct ViewComputation {
         collect()
         followSame()
         refuse()
+        cutRings()
         // Each round that is not the last holds one more row, and no held row returns.
         while true {
             let lost = holdOrphans()
@@ -38,6 +43,8 @@ struct ViewComputation {
                     held[key] = reason
                 }
                 shown = found.shown
+                emptied.merge(found.emptied) { $0.union($1) }
+                emptied = emptied.filter { shown[$0.key.table]?[$0.key.id] != nil }
                 return
             }
             for (key, reason) in found.held {
@@ -123,6 +130,7 @@ struct ViewComputation {
 
     /// Holds the rows that their table would refuse, regardless of other rows.
     private mutating func refuse() {
+        var refused: [ViewKey] = []
         for table in schema.tables {
             let referring = Set(table.references.flatMap(\.columns))
             for (id, row) in candidates[table.name] ?? [:] {
@@ -132,14 +140,28 @@ struct ViewComputation {
                 }
                 if let wrong {
                     held[key] = .noReference(wrong.0.name)
-                } else if schema.refuses(table, row) {
+                } else if let row = withoutMissing(row, of: table), schema.refuses(table, row) {
                     held[key] = .refused
                 } else {
                     continue
                 }
-                candidates[table.name]?[id] = nil
+                refused.append(key)
             }
         }
+        for key in refused { candidates[key.table]?[key.id] = nil }
+    }
+
+    /// Returns a row without its references to rows that are no candidates; `nil` if it needs one of these.
+    private func withoutMissing(_ row: ViewRow, of table: ViewSchema.Table) -> ViewRow? {
+        var result = row
+        for reference in table.references {
+            guard case .missing = parent(reference, of: row, in: table.name) else { continue }
+            guard reference.yields, let empty = reference.empty else { return nil }
+            for (name, value) in zip(reference.columns, empty) {
+                if let place = place(name, in: table.name) { result.values[place] = value }
+            }
+        }
+        return result
     }
 
     /// The target of a row's reference.

@@ -22,6 +22,9 @@ public struct ViewSchema {
         ///
         /// This holds if its columns may be NULL, and a delete of the parent does not delete the child.
         public let yields: Bool
+        /// The values with which a row is shown if its reference is cut: NULL, or a default that names no row; `nil`
+        /// if the schema allows neither.
+        public let empty: [Value]?
         /// A closure that returns values in a form that is equal if SQLite compares the values of the other table's
         /// columns as equal.
         public let folded: @Sendable ([Value]) -> [Value]
@@ -31,12 +34,14 @@ public struct ViewSchema {
             to table: TableName,
             targets: [ColumnName] = [],
             yields: Bool,
+            empty: [Value]? = nil,
             folded: @escaping @Sendable ([Value]) -> [Value] = { $0 }
         ) {
             self.columns = columns
             self.table = table
             self.targets = targets
             self.yields = yields
+            self.empty = empty ?? (yields ? columns.map { _ in .null } : nil)
             self.folded = folded
         }
     }
@@ -53,6 +58,21 @@ public struct ViewSchema {
         }
     }
 
+    /// A key that only one row of a table may have.
+    public struct UniqueKey: Sendable {
+        /// The key, marked with its index.
+        public let bytes: [UInt8]
+        /// Whether rows with the same key are the same thing, of which one row is shown in the place of all.
+        ///
+        /// Else the key is a place that only one row can have, and the others wait until it is free.
+        public let identifies: Bool
+
+        public init(_ bytes: [UInt8], identifies: Bool) {
+            self.bytes = bytes
+            self.identifies = identifies
+        }
+    }
+
     public let tables: [Table]
     /// A closure that returns the row that a reference's values name; `nil` if they name no possible row.
     ///
@@ -60,18 +80,18 @@ public struct ViewSchema {
     public let parent: (Reference, [Value]) -> RowID?
     /// A closure that returns whether a row breaks NOT NULL, a CHECK or a STRICT type.
     public let refuses: (Table, ViewRow) -> Bool
-    /// A closure that returns the keys of a row, each marked with its index.
+    /// A closure that returns the keys of a row.
     ///
     /// Rows of a table that share a key collide.
     ///
     /// A key with a NULL, and an index that does not apply to the row, give none.
-    public let uniqueKeys: (Table, ViewRow) -> [[UInt8]]
+    public let uniqueKeys: (Table, ViewRow) -> [UniqueKey]
 
     public init(
         tables: [Table],
         parent: @escaping (Reference, [Value]) -> RowID? = ViewSchema.rowID,
         refuses: @escaping (Table, ViewRow) -> Bool = { _, _ in false },
-        uniqueKeys: @escaping (Table, ViewRow) -> [[UInt8]] = { _, _ in [] }
+        uniqueKeys: @escaping (Table, ViewRow) -> [UniqueKey] = { _, _ in [] }
     ) {
         self.tables = tables
         self.parent = parent

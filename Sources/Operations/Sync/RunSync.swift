@@ -159,6 +159,7 @@ public struct RunSync: Sendable {
         try sidecar.note(decision, isAway: isAway)
         result.overview = try SyncOverview(of: sidecar)
         result.newConflicts = result.overview.conflicts - before.conflicts
+        result.newYielding = result.overview.yielding - before.yielding
         result.newHeld = result.overview.held - before.held
         result.yielded = kept.path
         let reason = writing.reason(rows: result.overview.unwritten)

@@ -25,40 +25,74 @@ public struct SettleConflicts: Sendable {
 
     /// Returns the edits that lost, and the rows that are not shown.
     ///
+    /// - Parameters:
+    ///   - store: the store.
+    ///   - all: whether everything is returned that sync took out of the store, instead of edits that lost.
     /// - Throws: `SidecarError`, `FileError`.
-    public func list(_ store: Store) throws -> List {
+    public func list(_ store: Store, all: Bool = false) throws -> List {
         let sidecar = try Sidecar(in: places.sidecar(of: store))
         defer { try? sidecar.close() }
         return List(
-            conflicts: try sidecar.conflicts(),
+            conflicts: try sidecar.conflicts(all: all),
             unshown: try sidecar.unshownRows(),
             overview: try SyncOverview(of: sidecar)
         )
     }
 
-    /// Turns the value that lost into a new edit; the next exchange writes and sends it.
+    /// Returns all values of an entry.
+    ///
+    /// - Throws: `SyncError.noConflict`, `SidecarError`, `FileError`.
+    public func values(
+        of number: Int64,
+        of store: Store
+    ) throws -> [(column: String, value: String)] {
+        let sidecar = try Sidecar(in: places.sidecar(of: store))
+        defer { try? sidecar.close() }
+        guard let values = try sidecar.removedValues(number) else {
+            throw SyncError.noConflict(number, store: store.path.description)
+        }
+        return values
+    }
+
+    /// Turns what lost or was taken out of the store into a new edit; the next exchange writes and sends it.
     ///
     /// - Parameters:
-    ///   - number: the conflict's number in the store's list.
+    ///   - number: the entry's number in the store's list.
+    ///   - setting: new values by columns.
     ///   - store: the store.
     ///   - date: the time of the user's decision.
     ///   - program: the program and its version.
-    /// - Throws: `SyncError.noConflict`, `SidecarError`, `FileError`.
-    public func take(_ number: Int64, of store: Store, at date: Date, program: String) async throws
-    {
+    /// - Throws: `SyncError.noConflict`, `SyncError.noColumn`, `SidecarError`, `FileError`.
+    public func take(
+        _ number: Int64,
+        setting: [String: String] = [:],
+        of store: Store,
+        at date: Date,
+        program: String
+    ) async throws {
         try await withSidecar(of: store) { sidecar in
-            guard try sidecar.takeConflict(number, at: date, program: program) else {
-                throw SyncError.noConflict(number, store: store.path.description)
+            let name = store.path.description
+            switch try sidecar.takeConflict(number, setting: setting, at: date, program: program) {
+            case .taken: break
+            case .nothing: throw SyncError.noConflict(number, store: name)
+            case .noColumn: throw SyncError.noColumn(setting.keys.sorted(), number, store: name)
             }
         }
     }
 
-    /// Removes all conflicts from the list; the edits that won stay.
+    /// Removes all entries from the list, or one; the edits that won stay.
     ///
+    /// - Parameters:
+    ///   - store: the store.
+    ///   - number: the entry's number; `nil` for all.
     /// - Returns: the number of removed conflicts.
     /// - Throws: `SidecarError`, `FileError`.
-    public func clear(_ store: Store) async throws -> Int64 {
-        try await withSidecar(of: store) { try $0.clearConflicts() }
+    public func clear(_ store: Store, _ number: Int64? = nil) async throws -> Int64 {
+        let count = try await withSidecar(of: store) { try $0.clearConflicts(number) }
+        if let number, count == 0 {
+            throw SyncError.noConflict(number, store: store.path.description)
+        }
+        return count
     }
 
     private func withSidecar<Result>(

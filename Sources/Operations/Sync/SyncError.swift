@@ -49,6 +49,10 @@ public enum SyncError: ExplainedError {
     /// There is no copy from before the store took part.
     case nothingBefore(store: String)
     case noConflict(Int64, store: String)
+    /// A row has none of the columns that a person gave values for.
+    case noColumn([String], Int64, store: String)
+    /// Rows have a value that only one may have, and wait until it is free.
+    case yielded(store: String, count: Int64)
     /// No other device, or more than one, has that name or id; the payload lists the existing ones.
     case noDevice(String, [String])
 
@@ -77,11 +81,11 @@ public enum SyncError: ExplainedError {
         case .noStoreAnyMore, .damagedStore: .damaged
         case .openStore, .storeInUse: .inUse
         case .lockedStores: .locked
-        case .unreadFiles, .newerFiles: .partial
+        case .unreadFiles, .newerFiles, .yielded: .partial
         case .noContainerNamed, .severalStores, .badGroup: .usage
         case .noStore, .noStores, .notEnabled, .alreadyEnabled, .refused, .nothingToSync, .noTable,
             .containerInsideStores, .storesInsideContainer, .synchronisedFolder, .nothingBefore,
-            .noConflict, .noDevice, .storeGone, .unreadableStore, .otherMap, .readOnlyStore,
+            .noConflict, .noColumn, .noDevice, .storeGone, .unreadableStore, .otherMap, .readOnlyStore,
             .groupOfOther:
             .failed
         }
@@ -132,7 +136,15 @@ public enum SyncError: ExplainedError {
         case .storeInUse(let store, let users):
             "the store '\(store)' is in use by \(Self.list(users)); it is as it was"
         case .nothingBefore(let store): "there is no copy of '\(store)' from before it took part"
-        case .noConflict(let number, let store): "'\(store)' has no conflict \(number)"
+        case .noConflict(let number, let store):
+            "'\(store)' has no conflict \(number), or nothing of it can be taken back"
+        case .noColumn(let columns, let number, let store):
+            "the row of conflict \(number) of '\(store)' lacks a column of \(columns.joined(separator: ", "))"
+        case .yielded(let store, let count):
+            """
+            '\(store)': \(counted(Int(count), "row is", "rows are")) not shown, since \
+            another one has a value that only one may have
+            """
         case .noContainer(let address, let unsent):
             "the container '\(address)' is not there, or has nothing of this group"
                 + (unsent == 0 ? "" : ": \(Self.waiting(unsent)) on this machine")
@@ -185,7 +197,7 @@ public enum SyncError: ExplainedError {
             "keep the stores in a directory that no program synchronises, and name a folder there as the container"
         case .storeInUse: "close the application, and try again"
         case .nothingBefore: "leave out '--as-before'"
-        case .noConflict: "see them with 'grocerydude sync conflicts'"
+        case .noColumn, .yielded, .noConflict: "see them with 'grocerydude sync conflicts'"
         case .noDevice: "see 'grocerydude sync status'"
         case .noContainer:
             "see that its disk is mounted: the next run sends what waits; if it was emptied, run 'grocerydude sync seed'"

@@ -16,6 +16,8 @@ public struct SyncedStore: Sendable {
     public var yielded: FilePath?
     /// The increase in the number of rows that are not shown.
     public var newHeld: Int64 = 0
+    /// The increase in the number of rows that yield to others with the same key.
+    public var newYielding: Int64 = 0
     /// The reason why the exchange was not made, or only partly.
     public var error: (any Error)?
 
@@ -43,7 +45,10 @@ public struct SyncedStore: Sendable {
             let late = overview.waiting.filter {
                 $0.isNewer || date.timeIntervalSince($0.since) > 86_400
             }
-            guard let first = late.first else { return }
+            guard let first = late.first else {
+                if newYielding > 0 { error = SyncError.yielded(store: store, count: newYielding) }
+                return
+            }
             error =
                 late.allSatisfy(\.isNewer)
                 ? SyncError.newerFiles(store: store, count: late.count, reason: first.reason)

@@ -15,10 +15,19 @@ struct ColumnMeanings: Codable, Equatable {
         var missing: [UInt8]
     }
 
+    /// A reference that repeats values of another row.
+    struct Reference: Codable, Equatable {
+        var columns: [String]
+        var table: String
+        var targets: [String]
+    }
+
     /// The meanings by the wire names of tables and columns.
     private var tables: [ExactString: [ExactString: Meaning]]
     /// The columns that have to fit each other, by the wire names of tables.
     private var groups: [ExactString: [[String]]]
+    /// The references by value, by the wire names of tables.
+    private var references: [ExactString: [Reference]]
 
     init(_ tables: [TableMapping]) {
         let named = tables.map { table in
@@ -37,6 +46,22 @@ struct ColumnMeanings: Codable, Equatable {
             return (table.name.description.exact, names)
         }
         self.groups = Dictionary(groups) { first, _ in first }
+        let references = tables.map { table in
+            let found = table.references.filter(\.isByValue).map { reference in
+                Reference(
+                    columns: reference.columns.map(\.description),
+                    table: reference.table.description,
+                    targets: reference.targets.map(\.description)
+                )
+            }
+            return (table.name.description.exact, found)
+        }
+        self.references = Dictionary(references) { first, _ in first }
+    }
+
+    /// Returns a table's references that repeat values of other rows.
+    func references(of table: TableName) -> [Reference] {
+        references[table.description.exact] ?? []
     }
 
     /// Returns the columns that have to fit a column, with it.

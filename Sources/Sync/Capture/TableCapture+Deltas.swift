@@ -207,7 +207,9 @@ extension TableCapture {
                 if cells.contains(where: { $0.column == name }) { continue }
                 // A reference that is not shown, since its row is not, is no edit.
                 let value = known?.state.cell(name)?.value
-                let isHidden = wires[place] == .null && value?.isRow == true
+                let missing = table.columns[place].missingValue.unmarked
+                let isHidden =
+                    value?.isRow == true && [.null, missing].contains(wires[place].unmarked)
                 cells.append(Cell(name, stamp, isHidden ? value ?? .null : wires[place]))
             }
         }

@@ -155,6 +155,13 @@ extension StoreExchange {
             if options.comparesViews { try look.compare(plan, of: view) }
             if plan.isEmpty { return (nil, view.missing) }
             try access.intend(plan.intents)
+            let values = WireValues(
+                tables: layout.tables,
+                access: access,
+                files: files,
+                finder: finder
+            )
+            try Removals(values: values, view: view, finder: finder).keep(plan)
             try noteFiles(of: plan, writing: view.files, access)
             let planned = Planned(
                 plan: plan,

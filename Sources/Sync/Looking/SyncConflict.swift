@@ -2,7 +2,7 @@ internal import Changes
 public import Foundation
 internal import GRDB
 
-/// An edit that lost, as shown to a person.
+/// An edit that lost, or what sync took out of the store, as shown to a person.
 public struct SyncConflict: Sendable {
     /// The edit's number in the list of its store.
     public var number: Int64
@@ -15,7 +15,8 @@ public struct SyncConflict: Sendable {
     public var title: String?
     /// The column; `nil` if the whole row is concerned.
     public var column: String?
-    /// The way in which it lost: `edited`, `deleted`, `inserted`, `overwritten` or `seed`.
+    /// The way in which it lost: `edited`, `deleted`, `inserted`, `overwritten` or `seed`; or went: `yielded`, `hidden`
+    /// or `emptied`.
     public var kind: String
     /// The values; `nil` if there is none.
     public var won: String?
@@ -28,11 +29,17 @@ public struct SyncConflict: Sendable {
 extension Sidecar {
     /// Returns the listed edits that lost, newest first.
     ///
+    /// - Parameter all: whether everything is returned that sync took out of the store.
+    /// - Returns: the edits, or all entries.
     /// - Throws: `SidecarError`.
-    public func conflicts() throws -> [SyncConflict] {
+    public func conflicts(all: Bool = false) throws -> [SyncConflict] {
         try read { access in
             try access.rows(
-                "SELECT id, won, lost, c, n, at, t, kind, won_by, lost_by FROM conflict ORDER BY n DESC"
+                """
+                SELECT id, won, lost, c, n, at, t, kind, won_by, lost_by FROM removed
+                WHERE settled = 1 AND (conflict = 1 OR ?) ORDER BY n DESC
+                """,
+                [all]
             ).map { row in
                 guard let id = RowID(bytes: row.bytes(0)) else {
                     throw access.damaged("a conflict has no row")
@@ -55,110 +62,44 @@ extension Sidecar {
         }
     }
 
-    /// Removes all conflicts from the list; the values that won stay.
+    /// Returns all values of an entry: of a row, or the one that was replaced; `nil` if there is no such entry.
     ///
-    /// - Returns: the number of conflicts.
     /// - Throws: `SidecarError`.
-    public func clearConflicts() throws -> Int64 {
+    public func removedValues(_ number: Int64) throws -> [(column: String, value: String)]? {
+        try read { access in
+            let sql = "SELECT id, cells, c, lost FROM removed WHERE n = ? AND settled = 1"
+            guard let row = try access.row(sql, [number]) else { return nil }
+            var cells = try access.removedCells(row.bytes(1))
+            if cells.isEmpty, let id = RowID(bytes: row.bytes(0)) {
+                let isGone = try access.known(id)?.state.isAlive != true
+                if isGone { cells = try access.lastCells(of: id) }
+            }
+            if let place = row["c"] as Int64?, let value = try access.value(row.bytes(3)) {
+                let column = try access.column(place)
+                cells.removeAll { $0.column == column }
+                cells.append((column, value))
+            }
+            return cells.map { ($0.column.description, $0.value.forPeople) }
+        }
+    }
+
+    /// Removes all edits that lost from the list, or one entry; the values that won stay.
+    ///
+    /// - Parameter number: the entry's number; `nil` for all edits that lost.
+    /// - Returns: the number of entries.
+    /// - Throws: `SidecarError`.
+    public func clearConflicts(_ number: Int64? = nil) throws -> Int64 {
         try write { access in
+            if let number {
+                let count = try access.count("SELECT count(*) FROM removed WHERE n = ?", [number])
+                try access.run("DELETE FROM removed WHERE n = ?", [number])
+                return count
+            }
             let count = try access.conflictCount
-            try access.run("DELETE FROM conflict")
+            try access.run("DELETE FROM removed WHERE conflict = 1")
             try access.run("DELETE FROM lost")
             return count
         }
-    }
-
-    /// Makes the value that lost a new edit of this device; the next exchange writes and sends it.
-    ///
-    /// A deleted row is inserted again, with all its earlier values.
-    ///
-    /// - Parameters:
-    ///   - number: the conflict's number.
-    ///   - date: the time of the person's decision.
-    ///   - program: the program and its version, as files name it.
-    /// - Returns: whether there is such a conflict, with a value.
-    /// - Throws: `SidecarError`, `FileError`, `ChangeError`.
-    public func takeConflict(_ number: Int64, at date: Date, program: String) throws -> Bool {
-        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
-        return try write { access in
-            let listed = try access.rows("SELECT id FROM conflict WHERE n = ?", [number]).first
-            guard let id = listed.flatMap({ RowID(bytes: $0.bytes(0)) }),
-                let known = try access.known(id)
-            else { return false }
-            var clock = try access.clock
-            let stamp = Stamp(clock: clock.tick(now: now, modified: now), device: try access.own)
-            let numbers = try access.conflictNumbers(with: number, of: known)
-            let cells = try access.lostCells(numbers, of: id, known.state, stamp)
-            guard !cells.isEmpty else { return false }
-            let state =
-                known.state.inserted(at: stamp, cells: cells)
-                ?? RowState(
-                    causalLength: known.state.causalLength,
-                    birth: nil,
-                    cells: cells
-                )
-            let delta = RowDelta(id, state)
-            try access.join(delta, in: known.table)
-            try access.markDirty(id)
-            try access.wakeHeld()
-            let outgoing = Outgoing(
-                access,
-                outbox: outbox,
-                clock: stamp.clock,
-                wall: now,
-                program: program
-            )
-            try outgoing.add(delta, to: known.table)
-            try outgoing.finish()
-            try access.setClock(clock)
-            for number in numbers { try access.run("DELETE FROM conflict WHERE n = ?", [number]) }
-            if !known.state.isAlive { try access.forgetLost(id) }
-            return true
-        }
-    }
-}
-
-extension SidecarAccess {
-    /// Returns the conflicts that are settled with one: all of a deleted row, else those of columns that have to fit
-    /// its column.
-    fileprivate func conflictNumbers(with number: Int64, of row: KnownRow) throws -> [Int64] {
-        let listed = try rows(
-            "SELECT n, c FROM conflict WHERE id = ? ORDER BY n",
-            [Data(row.id.bytes)]
-        ).map { (number: $0[0] as Int64, column: $0[1] as Int64?) }
-        guard row.state.isAlive else { return listed.map(\.number) }
-        guard let place = listed.first(where: { $0.number == number })?.column else {
-            return [number]
-        }
-        let column = try column(place)
-        let group =
-            try columnMeanings?.group(of: column, in: row.table) ?? [column.description]
-        if group.count == 1 { return [number] }
-        return try listed.filter { entry in
-            try entry.column.map { group.contains(try self.column($0).description) } ?? false
-        }.map(\.number)
-    }
-
-    /// Returns the values that lost, as cells of a new edit; if a column has several, the last one.
-    fileprivate func lostCells(
-        _ numbers: [Int64],
-        of id: RowID,
-        _ state: RowState,
-        _ stamp: Stamp
-    ) throws -> [Cell] {
-        var cells: [ColumnName: Cell] = [:]
-        if !state.isAlive {
-            for (column, value) in try lost(id) { cells[column] = Cell(column, stamp, value) }
-        }
-        for number in numbers {
-            let sql = "SELECT c, lost FROM conflict WHERE n = ? AND c IS NOT NULL"
-            guard let row = try self.row(sql, [number]),
-                let value = try value(row.bytes(1))
-            else { continue }
-            let column = try column(row[0])
-            cells[column] = Cell(column, stamp, value)
-        }
-        return Array(cells.values)
     }
 }
 
@@ -166,7 +107,7 @@ extension SidecarAccess {
     /// Returns a short text of a row, which is its name if it has one.
     func title(of id: RowID) throws -> String? {
         let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []
-        let texts = try (cells.isEmpty ? lost(id) : cells).compactMap {
+        let texts = try (cells.isEmpty ? lastCells(of: id) : cells).compactMap {
             cell -> (name: String, text: String)? in
             guard case .text(let bytes) = cell.1, !bytes.isEmpty, bytes.count <= 80,
                 let text = String(validating: bytes, as: UTF8.self)

@@ -74,6 +74,8 @@ public struct SyncOverview: Sendable {
     public var unwritten: Int64 = 0
     /// The number of rows that are alive and not shown.
     public var held: Int64 = 0
+    /// The number of rows among them that yield to others with the same key.
+    public var yielding: Int64 = 0
     public var conflicts: Int64 = 0
     public var tombstones: Int64 = 0
     /// The number of the container's files that are known here, and their bytes.
@@ -111,6 +113,7 @@ public struct SyncOverview: Sendable {
             unsentChanges = unsent.reduce(0) { $0 + $1.changes }
             unwritten = try access.dirtyCount
             held = try access.count("SELECT count(*) FROM held")
+            yielding = try access.count("SELECT count(*) FROM held WHERE why = 'yields'")
             conflicts = try access.conflictCount
             tombstones = try access.count("SELECT sum(dead) FROM tab")
             let files = try access.rows(

@@ -2,9 +2,13 @@ internal import Changes
 internal import Foundation
 internal import GRDB
 
-/// A row of the group that the store does not show, as shown to a person.
+/// A row of the group that the store does not show, or not with all its references, as shown to a person.
 public struct UnshownRow: Sendable {
+    /// The number under which this device keeps what it showed of it; `nil` if it never showed it.
+    public var number: Int64?
     public var table: String
+    /// The column whose reference is shown empty; `nil` if the whole row is not shown.
+    public var column: String?
     /// The row's id, 32 hexadecimal digits.
     public var row: String
     /// A text of the row by which a person may recognise it.
@@ -19,6 +23,7 @@ public struct UnshownRow: Sendable {
     /// The reason in words.
     public var reason: String {
         let other = self.other.map { " ('\($0)')" } ?? ""
+        if let column { return "its '\(column)' is empty here, since the row that it names is not shown" }
         return switch HeldRow.Why(rawValue: why) {
         case .unborn: "only an edit of it has come, and not yet the row"
         case .table: "the store has no such table, or the map leaves it out"
@@ -28,6 +33,8 @@ public struct UnshownRow: Sendable {
             "the store's schema does not allow its values" + (words.map { " (\($0))" } ?? "")
         case .parent: "a row that it belongs to\(other) is deleted, or not shown either"
         case .unique: "another row\(other) has a value that only one may have"
+        case .yields:
+            "it waits until another row\(other) leaves a value that only one may have, or it gets another one"
         case .unsettled: "it and others take from each other what only one may have"
         case .blob: "a long value of it is not in the container"
         case nil: why
@@ -36,22 +43,31 @@ public struct UnshownRow: Sendable {
 }
 
 extension Sidecar {
-    /// Returns the rows that are alive and not shown, by their tables.
+    /// Returns the rows that are alive and not shown, and those with empty references, by their tables.
     ///
     /// - Throws: `SidecarError`.
     public func unshownRows() throws -> [UnshownRow] {
         try read { access in
             try access.rows(
                 """
-                SELECT held.id, held.key, held.t, held.why, held.words FROM held JOIN tab ON tab.t = held.t
-                ORDER BY tab.name, held.why, held.id
+                SELECT held.id, held.key, held.t, held.why, held.words, NULL AS c, (SELECT max(n) FROM removed
+                    WHERE removed.id = held.id AND kind IN ('yielded', 'hidden') AND settled = 1) AS n,
+                    tab.name AS name
+                FROM held JOIN tab ON tab.t = held.t
+                UNION ALL SELECT e.id, NULL, row.t, 'emptied', NULL, e.c, (SELECT max(n) FROM removed
+                    WHERE removed.id = e.id AND removed.c = e.c AND kind = 'emptied' AND settled = 1), tab.name
+                FROM emptied e JOIN row ON row.id = e.id JOIN tab ON tab.t = row.t
+                ORDER BY name, why, id
                 """
             ).map { row in
                 guard let id = RowID(bytes: row.bytes(0)) else {
                     throw access.damaged("a row that is not shown has no id")
                 }
+                let column: Int64? = row["c"]
                 return UnshownRow(
+                    number: row["n"],
                     table: try access.table(row["t"]).description,
+                    column: try column.map { try access.column($0).description },
                     row: id.description,
                     title: try access.title(of: id),
                     why: row["why"],

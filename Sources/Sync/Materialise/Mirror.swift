@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Changes
 internal import Files
 internal import GRDB
 internal import Stores
@@ -66,16 +67,21 @@ final class Mirror {
     /// - Parameters:
     ///   - values: the values of the stored columns, as SQLite stores them.
     ///   - table: the row's table.
-    /// - Returns: the keys, each marked with its index; see `ViewSchema`.
+    /// - Returns: the keys.
     /// - Throws: `StoreError`.
-    func uniqueKeys(_ values: [StoredValue], of table: TableSchema) throws -> [[UInt8]] {
-        var keys: [[UInt8]] = []
-        for (number, index) in table.indexes.enumerated() where index.isUnique {
+    func uniqueKeys(
+        _ values: [StoredValue],
+        of table: TableMapping
+    ) throws -> [ViewSchema.UniqueKey] {
+        let schema = table.schema
+        var keys: [ViewSchema.UniqueKey] = []
+        for (number, index) in schema.indexes.enumerated() where index.isUnique {
             // The store is the judge of an index whose statement cannot be read.
             guard let terms = indexTerms[index.name.exact],
-                let key = try key(of: index, terms, values, table)
+                let key = try key(of: index, terms, values, schema)
             else { continue }
-            keys.append([UInt8(truncatingIfNeeded: number)] + index.bytes(of: key))
+            let bytes = [UInt8(truncatingIfNeeded: number)] + index.bytes(of: key)
+            keys.append(.init(bytes, identifies: table.isIdentity(index)))
         }
         return keys
     }

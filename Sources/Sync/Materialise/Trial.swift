@@ -85,7 +85,7 @@ final class Trial {
         }
     }
 
-    func uniqueKeys(_ row: ViewRow, of table: TableName) -> [[UInt8]] {
+    func uniqueKeys(_ row: ViewRow, of table: TableName) -> [ViewSchema.UniqueKey] {
         guard let table = tables[table], table.schema.indexes.contains(where: \.isUnique) else {
             return []
         }
@@ -93,7 +93,7 @@ final class Trial {
             let values = filled(values(row, of: table), row, of: table)
             let taken = taken(values, row.id, of: table)
             asked[ViewKey(table.name, row.id), default: []].insert(taken)
-            return try mirror.uniqueKeys(taken, of: table.schema)
+            return try mirror.uniqueKeys(taken, of: table)
         }
     }
 

@@ -74,14 +74,13 @@ final class TableMapping: Sendable {
             let isNumber = reference.namesNumbers(of: parent)
             let targets = isNumber ? [] : reference.targets(in: parent)
             guard isNumber || targets.count == columns.count else { return nil }
-            let mayBeNull = reference.columns.allSatisfy { place in
-                !table.schema.columns[place].isNotNull && !table.schema.primaryKey.contains(place)
-            }
+            let empty = reference.isRequired ? nil : reference.empty(in: table.schema, isNumber)
             return ViewSchema.Reference(
                 columns,
                 to: wire,
                 targets: targets,
-                yields: mayBeNull && reference.onDelete != .cascade && !reference.isRequired,
+                yields: empty != nil && reference.onDelete != .cascade,
+                empty: empty,
                 folded: KeyComparison.folding(
                     reference.parentColumns.map { parent.schema.columns[$0] }
                 )
@@ -126,6 +125,14 @@ final class TableMapping: Sendable {
     /// Whether a row's id does not depend on its local key.
     var hasOwnIDs: Bool {
         if case .key = identity { false } else { true }
+    }
+
+    /// Returns whether rows with the same key in an index are the same thing: it is the primary key, or what the map
+    /// names.
+    func isIdentity(_ index: IndexSchema) -> Bool {
+        if index.origin == .primaryKey { return true }
+        guard isNamed, schema.isPlain(index) else { return false }
+        return Set(index.keys.map(\.column)) == Set((identifyingPlaces ?? []).map(Optional.some))
     }
 
     /// Whether the group's map names the columns that identify its rows.
@@ -211,6 +218,30 @@ extension SyncReference {
     fileprivate func namesNumbers(of parent: SyncTable?) -> Bool {
         guard let alias = parent?.schema.rowIDAlias else { return false }
         return parentColumns == [alias]
+    }
+
+    /// Returns the values that refer to no row: NULL, or a constant default if a column must not be NULL.
+    ///
+    /// - Parameters:
+    ///   - table: the table with the reference.
+    ///   - isNumber: whether its value is another row's number. A positive default may be a row's number.
+    /// - Returns: the values; `nil` if the table allows none.
+    fileprivate func empty(in table: TableSchema, _ isNumber: Bool) -> [Value]? {
+        var values: [Value] = []
+        for place in columns {
+            let column = table.columns[place]
+            if table.primaryKey.contains(place) { return nil }
+            if !column.isNotNull {
+                values.append(.null)
+                continue
+            }
+            guard case .constant(let value) = column.defaultValue, value != .null else { return nil }
+            if isNumber {
+                guard case .integer(let number) = value, number <= 0 else { return nil }
+            }
+            values.append(value.wire)
+        }
+        return values
     }
 
     fileprivate func targets(in parent: SyncTable) -> [ColumnName] {

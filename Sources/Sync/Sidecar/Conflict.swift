@@ -1,8 +1,8 @@
 internal import Changes
 
-/// An edit that lost, with the value that won.
-struct Conflict: Equatable {
-    /// The way in which an edit lost.
+/// A value or a row that the store does not show any more, or an edit that lost, with the value that won.
+struct Conflict {
+    /// The way in which it went.
     enum Kind: String {
         /// A later edit of the same cell won, whose author had not received this one.
         case edited
@@ -14,6 +14,12 @@ struct Conflict: Equatable {
         case overwritten
         /// Two devices began with different values.
         case seed
+        /// Another row has a value that only one may have.
+        case yielded
+        /// A row that it belongs to is not shown, or the store's schema refuses it.
+        case hidden
+        /// The row that a reference names is not shown.
+        case emptied
     }
 
     var kind: Kind
@@ -26,6 +32,31 @@ struct Conflict: Equatable {
     var lost: Value?
     var wonBy: DeviceID
     var lostBy: DeviceID
+    /// The values of the row as the store had it; `nil` for a single value.
+    var cells: [(column: ColumnName, value: Value)]?
+    /// Whether an edit of this device lost.
+    var isConflict = true
+
+    /// Creates the record of a row that is about to leave the store, or of a cell that is about to change.
+    init(
+        _ kind: Kind,
+        _ table: TableName,
+        _ id: RowID,
+        cell: (column: ColumnName, lost: Value, winner: Cell?)? = nil,
+        cells: [(column: ColumnName, value: Value)]? = nil,
+        by device: DeviceID = .zero
+    ) {
+        self.kind = kind
+        self.table = table
+        self.id = id
+        column = cell?.column
+        won = cell?.winner?.value
+        lost = cell?.lost
+        wonBy = cell?.winner?.stamp.device ?? device
+        lostBy = .zero
+        self.cells = cells
+        isConflict = false
+    }
 
     /// Creates the conflict of an edit with a row that was deleted or inserted again.
     init(_ kind: Kind, _ cell: Cell, of row: KnownRow, lost: Cell, by device: DeviceID) {

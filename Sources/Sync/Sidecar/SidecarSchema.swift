@@ -79,8 +79,17 @@ enum SidecarSchema {
         CREATE TABLE mine (id BLOB PRIMARY KEY, name TEXT NOT NULL, folder TEXT NOT NULL, size INTEGER NOT NULL,
             published INTEGER, changes INTEGER NOT NULL DEFAULT 0, idle INTEGER, removed INTEGER)
             WITHOUT ROWID;
-        CREATE TABLE conflict (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, t INTEGER NOT NULL, id BLOB NOT NULL,
-            c INTEGER, kind TEXT NOT NULL, won BLOB, lost BLOB, won_by INTEGER, lost_by INTEGER);
+        -- What sync took out of the store, and edits that lost. A cell has c, won and lost; a row has its cells.
+        -- settled: 0 as long as it is unknown whether the write that takes it out has happened.
+        CREATE TABLE removed (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, t INTEGER NOT NULL, id BLOB NOT NULL,
+            c INTEGER, kind TEXT NOT NULL, won BLOB, lost BLOB, won_by INTEGER, lost_by INTEGER, cells BLOB,
+            conflict INTEGER NOT NULL DEFAULT 0, settled INTEGER NOT NULL DEFAULT 1);
+        CREATE INDEX removed_id ON removed (id);
+        CREATE INDEX removed_pending ON removed (id) WHERE settled = 0;
+        CREATE VIEW conflict AS SELECT n, at, t, id, c, kind, won, lost, won_by, lost_by FROM removed
+            WHERE conflict = 1;
+        -- References that are shown empty, since the row that they name is not shown.
+        CREATE TABLE emptied (id BLOB, c INTEGER, PRIMARY KEY (id, c)) WITHOUT ROWID;
         -- The values of rows that were deleted elsewhere while they were edited here.
         CREATE TABLE lost (id BLOB, c INTEGER, value BLOB NOT NULL, PRIMARY KEY (id, c)) WITHOUT ROWID;
         -- How far a device had heard this one, under any of its ids, when its clock was so far.

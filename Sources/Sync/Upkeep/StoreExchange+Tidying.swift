@@ -8,6 +8,7 @@ extension StoreExchange {
     /// Writes this device's card, joins old files, and removes covered files.
     func tidy(_ listing: Container.Listing, _ introduces: Bool) async throws {
         try sidecar.write { access in
+            try access.expireRemoved(options.upkeep, now: now)
             let outgoing = try upkeep(access)
             let card = Card(
                 access: access,

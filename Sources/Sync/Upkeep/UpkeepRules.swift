@@ -22,6 +22,10 @@ public struct UpkeepRules: Sendable {
     public var blobRound = 7 * 24 * hour
     /// The time for which a long value is kept that no row refers to.
     public var blobKeeping = 30 * 24 * hour
+    /// The time for which rows and values are kept that sync took out of the store.
+    public var removedKeeping = 30 * 24 * hour
+    /// The greatest number of their bytes.
+    public var removedBytes: Int64 = 256 << 20
     /// The least time between two cards of a device.
     public var cardAge = 24 * hour
     /// The time for which a published file may not be listed yet.

@@ -22,6 +22,8 @@ struct StoreView {
     /// The rows by table, in no order.
     private(set) var rows: [TableName: [DesiredRow]] = [:]
     private(set) var held: [HeldRow] = []
+    /// The references of shown rows that are shown empty.
+    private(set) var emptied: [RowID: Set<ColumnName>] = [:]
     /// The dependencies of rows that are not shown, or not as their state has them.
     private(set) var ties: Set<RowTie> = []
     /// The blobs that rows need, and that are not here.
@@ -100,6 +102,7 @@ struct StoreView {
         )
         let view = View(of: states, schema: schema)
         try trial.check()
+        for (key, names) in view.emptied { emptied[key.id] = names }
         var finder = TieFinder(view, byName) { parents.row($0, $1) }
         for table in tables {
             let shown = view.shown[table.name] ?? []
@@ -129,7 +132,7 @@ struct StoreView {
     ) throws -> Set<RowTie> {
         var ties: Set<RowTie> = []
         for (key, reason) in view.held {
-            guard case .unique = reason, let table = tables[key.table] else { continue }
+            guard reason.isOfKey, let table = tables[key.table] else { continue }
             for values in asked[key] ?? [] {
                 for name in try mirror.keyNames(values, of: table) {
                     ties.insert(RowTie(id: key.id, other: name, kind: .competes))
@@ -178,14 +181,26 @@ struct StoreView {
                 }
             )
         }
+        let emptied = emptied[row.id] ?? []
+        let plain = table.columns.filter { emptied.contains($0.name) }.map(\.place)
         return DesiredRow(
             id: row.id,
             causalLength: states[table.name]?[row.id]?.causalLength ?? 1,
             key: key,
             values: zip(values, taken).map { $0 == nil ? nil : $1 },
             image: RowImage(parts),
-            plain: states[table.name]?[row.id].map(table.plainPlaces) ?? []
+            plain: (states[table.name]?[row.id].map(table.plainPlaces) ?? []).union(plain)
         )
+    }
+}
+
+extension View.Reason {
+    /// Whether another row has a unique key of the row.
+    fileprivate var isOfKey: Bool {
+        switch self {
+        case .unique, .yields: true
+        default: false
+        }
     }
 }
 
@@ -233,6 +248,7 @@ extension HeldRow {
         case .refused: (why, other) = (trial.lacksBlob(key) ? .blob : .refused, nil)
         case .parent(_, let id): (why, other) = (.parent, id)
         case .unique(let id): (why, other) = (.unique, standIn ?? id)
+        case .yields(let id): (why, other) = (.yields, id)
         case .unsettled: (why, other) = (.unsettled, nil)
         }
         words = why == .refused ? trial.words[key.id] : nil

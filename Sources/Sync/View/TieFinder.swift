@@ -5,6 +5,7 @@ internal import Changes
 /// Other dependencies can be found in the store, by the rows that refer to a row.
 struct TieFinder {
     private let shown: [TableName: [RowID: ViewRow]]
+    private let rings: [ViewKey: [RowID]]
     private let callers: [TableName: [ViewSchema.Reference]]
     private let parent: (ViewSchema.Reference, [Value]) -> RowID?
     private(set) var ties: Set<RowTie> = []
@@ -17,6 +18,7 @@ struct TieFinder {
         shown = view.shown.mapValues { rows in
             Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
         }
+        rings = view.rings
         callers = tables.callers
         self.parent = parent
     }
@@ -24,6 +26,10 @@ struct TieFinder {
     mutating func look(at id: RowID, _ state: RowState, of table: TableMapping) {
         let row = shown[table.name]?[id]
         if case .row(let other)? = state.cell(.same)?.value, !other.isZero {
+            ties.insert(RowTie(id: id, other: other))
+        }
+        // The row has its parent again once another row leaves the ring.
+        for other in rings[ViewKey(table.name, id)] ?? [] where other != id {
             ties.insert(RowTie(id: id, other: other))
         }
         for reference in table.references {

@@ -96,7 +96,7 @@ struct ViewLook {
     /// - Throws: `SidecarError`.
     func keep(_ view: StoreView, _ plan: WritePlan) throws {
         let ids = view.part.isAll ? nil : view.part.ids
-        try access.keep(view.held, view.ties, of: ids)
+        try access.keep(view.held, view.ties, view.emptied, of: ids)
         try access.looked(at: ids, planned: Set(plan.steps.map(\.id)))
     }
 

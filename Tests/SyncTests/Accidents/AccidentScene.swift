@@ -1,3 +1,4 @@
+import Changes
 import Files
 import Foundation
 import Remotes
@@ -56,9 +57,9 @@ final class AccidentScene {
         return outcome
     }
 
-    func enable(_ device: Device) async throws {
+    func enable(_ device: Device, map: SyncMap = SyncMap()) async throws {
         now += 60
-        try await device.enable(at: now)
+        try await device.enable(at: now, map: map)
     }
 
     /// Lets both take part with a few rows.

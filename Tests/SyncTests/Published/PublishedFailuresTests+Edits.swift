@@ -134,8 +134,12 @@ struct PublishedEditFailuresTests {
         let devices = try ["left", "right"].map {
             try Device($0, in: scene.sandbox, folder: folder, schema: schema)
         }
+        let map = try SyncMap(
+            json: Array(#"{"tables": {"tag": {"identity": ["name"]}}}"#.utf8),
+            name: "map"
+        )
         for device in devices {
-            try await scene.enable(device)
+            try await scene.enable(device, map: map)
             try await scene.exchange(device)
         }
         try devices[0].edit("INSERT INTO tag VALUES (1, 'new', 'red'), (2, 'old', 'blue')")

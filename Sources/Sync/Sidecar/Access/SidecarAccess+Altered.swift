@@ -30,6 +30,7 @@ extension SidecarAccess {
     func alterAll() throws {
         try run("DELETE FROM held")
         try run("DELETE FROM tie")
+        try run("DELETE FROM emptied")
         hasTiesNow = nil
         try run("INSERT OR IGNORE INTO altered (id) SELECT id FROM row UNION SELECT id FROM shown")
     }
@@ -223,18 +224,35 @@ extension SidecarAccess {
         ).compactMap { RowID(bytes: $0.bytes(0)) }
     }
 
-    /// Replaces the held rows and ties of some rows, or of all if `ids` is `nil`.
-    func keep(_ held: [HeldRow], _ ties: Set<RowTie>, of ids: Set<RowID>?) throws {
+    /// Replaces the held rows, ties and emptied references of some rows, or of all if `ids` is `nil`.
+    func keep(
+        _ held: [HeldRow],
+        _ ties: Set<RowTie>,
+        _ emptied: [RowID: Set<ColumnName>],
+        of ids: Set<RowID>?
+    ) throws {
         if let ids {
             for id in try hasTies ? ids.sorted() : [] {
                 try perform("DELETE FROM held WHERE id = ?", .id(id))
                 try perform("DELETE FROM tie WHERE id = ?", .id(id))
+                // An empty reference is a tie as well.
+                try perform("DELETE FROM emptied WHERE id = ?", .id(id))
             }
         } else {
             try run("DELETE FROM held")
             try run("DELETE FROM tie")
+            try run("DELETE FROM emptied")
         }
         hasTiesNow = nil
+        for (id, columns) in emptied {
+            for column in columns {
+                try perform(
+                    "INSERT OR IGNORE INTO emptied (id, c) VALUES (?, ?)",
+                    .id(id),
+                    .integer(number(of: column))
+                )
+            }
+        }
         for row in held {
             try perform(
                 "INSERT INTO held (id, t, why, key, words) VALUES (?, ?, ?, ?, ?)",

@@ -43,9 +43,10 @@ extension SidecarAccess {
             for cell in row.state.cells { take(cell.value) }
         }
         for row in try rows("SELECT value FROM lost") { take(try value(row.bytes(0))) }
-        for row in try rows("SELECT won, lost FROM conflict") {
+        for row in try rows("SELECT won, lost, cells FROM removed") {
             take(try value(row.bytes(0)))
             take(try value(row.bytes(1)))
+            for cell in try removedCells(row.bytes(2)) { take(cell.value) }
         }
         return wanted
     }

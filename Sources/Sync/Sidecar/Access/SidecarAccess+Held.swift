@@ -7,7 +7,7 @@ internal import Stores
 struct HeldRow: Equatable {
     /// The reason, as a word.
     enum Why: String {
-        case unborn, table, reference, same, refused, parent, unique, unsettled, blob
+        case unborn, table, reference, same, refused, parent, unique, yields, unsettled, blob
     }
 
     var id: RowID
@@ -66,22 +66,6 @@ extension SidecarAccess {
 
 // Edits that lost.
 extension SidecarAccess {
-    /// Adds a conflict to the list.
-    func note(_ conflict: Conflict) throws {
-        try run(
-            """
-            INSERT INTO conflict (at, t, id, c, kind, won, lost, won_by, lost_by)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                integer("now") ?? 0, number(of: conflict.table), Data(conflict.id.bytes),
-                conflict.column.map { try number(of: $0) }, conflict.kind.rawValue,
-                conflict.won.map { Data($0.encoded) }, conflict.lost.map { Data($0.encoded) },
-                number(of: conflict.wonBy), number(of: conflict.lostBy),
-            ]
-        )
-    }
-
     var conflictCount: Int64 { get throws { try count("SELECT count(*) FROM conflict") } }
 
     /// Returns the number of a table's rows with initial values that lost.

@@ -19,7 +19,7 @@ extension SidecarAccess {
     /// Records the changes that a write is about to make, and drops the fingerprint of the store's files.
     func intend(_ intents: some Sequence<Intent>) throws {
         try set("look", nil)
-        try run("DELETE FROM intent")
+        try dropIntents()
         for intent in intents {
             try perform(
                 "INSERT INTO intent (t, h, id, cl, old, new) VALUES (?, ?, ?, ?, ?, ?)",
@@ -53,10 +53,15 @@ extension SidecarAccess {
         }
     }
 
-    func dropIntents() throws { try run("DELETE FROM intent") }
+    /// Forgets the changes of a write, and what it would have taken out of the store and did not.
+    func dropIntents() throws {
+        try run("DELETE FROM intent")
+        try run("DELETE FROM removed WHERE settled = 0")
+    }
 
     /// Updates the shadow with a written row.
     func settle(_ intent: Intent) throws {
+        try perform("UPDATE removed SET settled = 1 WHERE id = ? AND settled = 0", .id(intent.id))
         try forgetLeaf(at: intent.key, of: intent.table)
         if let image = intent.new {
             let row = ShownRow(

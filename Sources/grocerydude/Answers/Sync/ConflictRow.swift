@@ -25,6 +25,8 @@ struct ConflictRow: AnswerRow {
     /// Creates the entry of a row that is not shown.
     init(_ unshown: UnshownRow, of store: Store) {
         self.store = store.path.description
+        number = unshown.number
+        column = unshown.column
         table = unshown.table
         row = unshown.row
         title = unshown.title
@@ -62,7 +64,7 @@ struct ConflictRow: AnswerRow {
     static func write(_ rows: [ConflictRow], to console: Console) {
         let several = Set(rows.map(\.store.exact)).count > 1
         let cells = rows.compactMap { row -> [String]? in
-            guard let number = row.number, let found = row.found else { return nil }
+            guard row.why == nil, let number = row.number, let found = row.found else { return nil }
             let place = [row.table, row.column].compactMap(\.self).joined(separator: ".")
             return [
                 "\(number)", "\(found)", place, row.title.map { "'\($0)'" } ?? "",
@@ -70,7 +72,7 @@ struct ConflictRow: AnswerRow {
             ]
         }
         console.answer(lines: Columns(rows: cells, right: [0]).lines)
-        let unshown = rows.filter { $0.number == nil }
+        let unshown = rows.filter { $0.why != nil }
         if !unshown.isEmpty { console.answer(lines: Self.lines(unshown, several)) }
         if rows.isEmpty { console.message("no edit has lost, and all rows are shown") }
     }
@@ -81,7 +83,8 @@ struct ConflictRow: AnswerRow {
     private static func lines(_ unshown: [ConflictRow], _ several: Bool) -> [String] {
         let cells = unshown.prefix(most).map { row in
             [
-                "  \(row.row.prefix(8))", row.table, row.title.map { "'\($0)'" } ?? "",
+                "  \(row.number.map(String.init) ?? String(row.row.prefix(8)))",
+                [row.table, row.column].compactMap(\.self).joined(separator: "."), row.title.map { "'\($0)'" } ?? "",
                 row.reason ?? "", several ? row.store : "",
             ]
         }
@@ -95,6 +98,9 @@ struct ConflictRow: AnswerRow {
         let winner = wonBy.map { " of \($0)" } ?? ""
         switch kind {
         case "deleted": return "\(lost) lost to a delete\(winner)"
+        case "yielded": return "waits until another row leaves a value that only one may have"
+        case "hidden": return "not shown any more, since what it belongs to is not"
+        case "emptied": return "\(lost) not shown any more, since the row that it names is not"
         case "inserted": return "\(lost) lost to a new row\(winner)"
         default: return "\(lost) lost to \(won.map { "'\(short($0))'" } ?? "an edit")\(winner)"
         }
@@ -102,5 +108,15 @@ struct ConflictRow: AnswerRow {
 
     private func short(_ text: String) -> String {
         text.count > 40 ? "\(text.prefix(39))…" : text
+    }
+}
+
+/// A value of a row that is not shown any more.
+struct LostValueRow: AnswerRow {
+    var column: String
+    var value: String
+
+    static func write(_ rows: [LostValueRow], to console: Console) {
+        console.answer(lines: Columns(rows: rows.map { [$0.column, $0.value] }).lines)
     }
 }

@@ -10,7 +10,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         "Show the edits that lost and the rows that are not shown, take an edit back, or forget them.",
         example: "grocerydude sync conflicts --since 2d",
         "grocerydude sync conflicts take 3",
-        subcommands: [List.self, Take.self, Clear.self],
+        subcommands: [List.self, Show.self, Take.self, Clear.self],
         defaultSubcommand: List.self
     )
 
@@ -20,7 +20,9 @@ struct SyncConflictsCommand: AsyncParsableCommand {
             "Show what lost, to what, and whose it was; and rows that are not shown, with the reason.",
             discussion: """
                 A row that others have and this store cannot show is kept, and appears once it can: \
-                if its schema allows it, or what it belongs to is there. '--since' leaves those rows out.
+                if its schema allows it, or what it belongs to is there. '--since' leaves those rows out. \
+                '--all' adds each row and value of the last 30 days that a delete or an edit of another \
+                device took out of this store.
                 """,
             example: "grocerydude sync conflicts"
         )
@@ -35,6 +37,9 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         )
         var since: Moment?
 
+        @Flag(help: "Everything that was taken out of this store.")
+        var all = false
+
         @OptionGroup var store: SyncedStoreOption
         @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
@@ -46,7 +51,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
             var rows: [ConflictRow] = []
             for store in try store.stores(in: places) {
                 let settling = SettleConflicts(in: places, context: invocation.context)
-                let list = try settling.list(store)
+                let list = try settling.list(store, all: all)
                 rows += list.conflicts
                     .filter { conflict in start.map { conflict.found >= $0 } ?? true }
                     .map { ConflictRow($0, of: store, list.overview, invocation) }
@@ -57,16 +62,53 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         }
     }
 
+    struct Show: SyncingCommand {
+        static let configuration = CommandConfiguration(
+            "show",
+            "Show all values of a row or an edit that is listed.",
+            example: "grocerydude sync conflicts show 3"
+        )
+
+        @Argument(help: "The number in the list.")
+        var number: Int64
+
+        @OptionGroup var store: SyncedStoreOption
+        @OptionGroup(title: HelpSection.common) var sync: SyncOptions
+
+        var recovery: Recovery { .none }
+
+        func run(_ invocation: Invocation) async throws -> CommandResult {
+            let places = try SyncInputs(invocation).places()
+            let store = try store.only(in: places)
+            let values = try SettleConflicts(in: places, context: invocation.context)
+                .values(of: number, of: store)
+            return try invocation.answer(values.map { LostValueRow(column: $0, value: $1) })
+        }
+    }
+
     struct Take: ExchangingCommand {
         static let configuration = CommandConfiguration(
             "take",
-            "Make a value that lost a new edit, which wins on all devices.",
-            discussion: "The store is exchanged at once.",
-            example: "grocerydude sync conflicts take 3"
+            "Make what lost, or was taken out of the store, a new edit, which wins on all devices.",
+            discussion: """
+                A deleted row comes back with the deleted rows that it belongs to, as far as this device had \
+                them. The store is exchanged at once.
+                """,
+            example: "grocerydude sync conflicts take 3",
+            "grocerydude sync conflicts take 4 position=7"
         )
 
         @Argument(help: "The conflict's number in the list.")
         var number: Int64
+
+        @Argument(
+            help: ArgumentHelp(
+                "New values, as for a row that waits for a key that another one has.",
+                valueName: "column=value"
+            ),
+            transform: NewValue.init
+        )
+        var values: [NewValue] = []
 
         @OptionGroup var store: SyncedStoreOption
         @OptionGroup(title: HelpSection.common) var sync: SyncOptions
@@ -75,7 +117,13 @@ struct SyncConflictsCommand: AsyncParsableCommand {
             let places = try SyncInputs(invocation).places()
             let store = try store.only(in: places)
             try await SettleConflicts(in: places, context: invocation.context)
-                .take(number, of: store, at: invocation.now, program: invocation.tool)
+                .take(
+                    number,
+                    setting: Dictionary(values.map { ($0.column, $0.value) }) { $1 },
+                    of: store,
+                    at: invocation.now,
+                    program: invocation.tool
+                )
             let synced = try await RunSync(
                 in: places,
                 folder: SyncInputs(invocation).folder,
@@ -90,19 +138,27 @@ struct SyncConflictsCommand: AsyncParsableCommand {
     struct Clear: SyncingCommand {
         static let configuration = CommandConfiguration(
             "clear",
-            "Take all conflicts off the list: what won stays.",
-            example: "grocerydude sync conflicts clear"
+            "Take all conflicts off the list, or one: what won stays.",
+            example: "grocerydude sync conflicts clear",
+            "grocerydude sync conflicts clear 3"
         )
+
+        @Argument(help: "The number in the list, to take off only this one.")
+        var number: Int64?
 
         @OptionGroup var store: SyncedStoreOption
         @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
         func run(_ invocation: Invocation) async throws -> CommandResult {
             let places = try SyncInputs(invocation).places()
+            let settling = SettleConflicts(in: places, context: invocation.context)
             var count: Int64 = 0
-            for store in try store.stores(in: places) {
-                count += try await SettleConflicts(in: places, context: invocation.context)
-                    .clear(store)
+            if let number {
+                count = try await settling.clear(store.only(in: places), number)
+            } else {
+                for store in try store.stores(in: places) {
+                    count += try await settling.clear(store)
+                }
             }
             return try invocation.answer(
                 DoneAnswer(
@@ -111,5 +167,19 @@ struct SyncConflictsCommand: AsyncParsableCommand {
                 )
             )
         }
+    }
+}
+
+/// A value that a person gives to a column.
+struct NewValue: Sendable {
+    let column: String
+    let value: String
+
+    init(_ text: String) throws {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty else {
+            throw ValidationError("'\(text)' is not COLUMN=VALUE")
+        }
+        (column, value) = (String(parts[0]), String(parts[1]))
     }
 }

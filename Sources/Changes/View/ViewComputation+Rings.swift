@@ -1,0 +1,68 @@
+// Rows of which each is the parent of the next, so that no row without a parent reaches them.
+extension ViewComputation {
+    /// Cuts the rings that moves on several devices have made: each at the reference that was written last.
+    ///
+    /// A ring that one device made is meant, as is a row that is its own parent.
+    mutating func cutRings() {
+        for table in schema.tables {
+            for reference in table.references where reference.table == table.name {
+                guard let empty = reference.empty,
+                    reference.targets.isEmpty || empty.allSatisfy({ $0 == .null })
+                else { continue }
+                for ring in rings(of: reference, in: table.name) {
+                    cut(ring, reference, empty, in: table.name)
+                }
+            }
+        }
+    }
+
+    private mutating func cut(
+        _ ring: [RowID],
+        _ reference: ViewSchema.Reference,
+        _ empty: [Value],
+        in table: TableName
+    ) {
+        let edges = ring.map { (id: $0, stamp: stamp(of: reference, $0, in: table)) }
+        let authors = Set(edges.filter { !$0.stamp.isZero }.map(\.stamp.device))
+        guard authors.count > 1,
+            let last = edges.max(by: { ($0.stamp, $0.id) < ($1.stamp, $1.id) })
+        else { return }
+        for (name, value) in zip(reference.columns, empty) {
+            guard let place = place(name, in: table) else { continue }
+            candidates[table]?[last.id]?.values[place] = value
+        }
+        let key = ViewKey(table, last.id)
+        emptied[key, default: []].formUnion(reference.columns)
+        rings[key, default: []] += ring
+    }
+
+    /// Returns the time and the author of a row's reference.
+    private func stamp(
+        of reference: ViewSchema.Reference,
+        _ id: RowID,
+        in table: TableName
+    ) -> Stamp {
+        reference.columns.compactMap { states[table]?[id]?.cell($0)?.stamp }.max() ?? .zero
+    }
+
+    /// Returns the rings of two or more rows; each row has one parent, so no two rings share a row.
+    private func rings(of reference: ViewSchema.Reference, in table: TableName) -> [[RowID]] {
+        let rows = candidates[table] ?? [:]
+        var seen: Set<RowID> = []
+        var found: [[RowID]] = []
+        for start in rows.keys where !seen.contains(start) {
+            var path: [RowID] = []
+            var current = start
+            while seen.insert(current).inserted, let row = rows[current] {
+                path.append(current)
+                guard case .row(let next) = parent(reference, of: row, in: table) else { break }
+                if seen.contains(next), let place = path.firstIndex(of: next) {
+                    if place < path.count - 1 { found.append(Array(path[place...])) }
+                    break
+                }
+                current = next
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,74 @@
+internal import Changes
+internal import Stores
+
+/// The conversion of a store's values to their form for change files.
+struct WireValues {
+    let tables: [TableMapping]
+    let access: SidecarAccess
+    /// The files that rows may name.
+    let files: ExternalFiles
+    /// The store's rows; without them, each reference by value counts as one that names a row.
+    let finder: RowFinder?
+
+    /// Returns a value in its form for change files; a reference becomes the id of the row that it names.
+    func wire(_ value: StoredValue, of column: ColumnMapping) throws -> Value {
+        guard let parent = column.parent else {
+            if column.holdsFiles, let reference = ExternalReference(value),
+                let content = try files.content(of: reference)
+            {
+                return .file(name: Array(reference.name.utf8), content: content)
+            }
+            // A reference to a file that is missing here is sent as the blob that it is.
+            return (column.entities?.name(value) ?? value).wire
+        }
+        // What names no row is sent as it is.
+        guard case .integer(let number) = KeyComparison.folded(value, .integer),
+            let id = try access.id(at: .rowID(number), in: parent)
+        else { return value.wire }
+        return .row(id)
+    }
+
+    /// Returns the values of a row's columns in their form for change files.
+    ///
+    /// A reference by value that names no row is marked, so that nobody takes that row for deleted.
+    func wires(_ values: [StoredValue], of table: TableMapping) throws -> [Value] {
+        var wires = try table.columns.map { try wire(values[$0.index], of: $0) }
+        var naming: Set<ColumnName> = []
+        var plain: [[ColumnName]] = []
+        for reference in table.references where reference.isByValue {
+            if try names(reference, values, of: table) {
+                naming.formUnion(reference.columns)
+            } else {
+                plain.append(reference.columns)
+            }
+        }
+        for names in plain {
+            let own = names.filter { !naming.contains($0) }
+            for name in own.isEmpty ? names : own {
+                guard let place = table.place(of: name), wires[place] != .null else { continue }
+                switch wires[place] {
+                case .row, .file, .plain: break
+                default: wires[place] = .plain(wires[place])
+                }
+            }
+        }
+        return wires
+    }
+
+    /// Returns whether the store has the row that values refer to.
+    private func names(
+        _ reference: ViewSchema.Reference,
+        _ values: [StoredValue],
+        of table: TableMapping
+    ) throws -> Bool {
+        guard let parent = tables.first(where: { $0.name == reference.table }), let finder else {
+            return true
+        }
+        let named = reference.columns.compactMap { name in
+            table.place(of: name).map { values[table.columns[$0].index] }
+        }
+        let terms = reference.targets.compactMap { parent.sql(of: $0) }
+        guard terms.count == named.count, !named.contains(.null) else { return true }
+        return try !finder.keys(of: parent.schema, where: terms, are: named).isEmpty
+    }
+}

@@ -1,0 +1,214 @@
+internal import Changes
+public import Foundation
+internal import GRDB
+
+/// The result of taking something back.
+public enum TakenConflict: Sendable {
+    case taken
+    /// There is no such entry, or nothing of it can be taken.
+    case nothing
+    /// The row has no such column.
+    case noColumn
+}
+
+extension Sidecar {
+    /// Makes what lost, or was taken out of the store, a new edit of this device; the next exchange writes and sends
+    /// it.
+    ///
+    /// A deleted row is inserted again with its last values, and so are the deleted rows that it belongs to, as far
+    /// as this device had them.
+    ///
+    /// - Parameters:
+    ///   - number: the entry's number.
+    ///   - setting: new values by columns, as for a row whose key another row has.
+    ///   - date: the time of the person's decision.
+    ///   - program: the program and its version, as files name it.
+    /// - Returns: whether anything was taken.
+    /// - Throws: `SidecarError`, `FileError`, `ChangeError`.
+    public func takeConflict(
+        _ number: Int64,
+        setting: [String: String] = [:],
+        at date: Date,
+        program: String
+    ) throws -> TakenConflict {
+        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        return try write { access in
+            let listed = try access.row("SELECT id FROM removed WHERE n = ?", [number])
+            guard let id = listed.flatMap({ RowID(bytes: $0.bytes(0)) }),
+                let known = try access.known(id)
+            else { return .nothing }
+            var clock = try access.clock
+            let stamp = Stamp(clock: clock.tick(now: now, modified: now), device: try access.own)
+            let numbers = try access.conflictNumbers(with: number, of: known)
+            var cells = try access.lostCells(numbers, of: id, known.state, stamp)
+            for (name, text) in setting {
+                let own = cells + known.state.cells
+                guard let old = own.first(where: { $0.column.description == name }) else {
+                    return .noColumn
+                }
+                cells.removeAll { $0.column == old.column }
+                cells.append(Cell(old.column, stamp, Value(text, like: old.value)))
+            }
+            var taking = Taking(access, stamp)
+            if !cells.isEmpty { taking.take(known, cells) }
+            try taking.takeParents(of: known.table, known.state.cells + cells)
+            guard !taking.deltas.isEmpty else { return .nothing }
+            let outgoing = Outgoing(
+                access,
+                outbox: outbox,
+                clock: stamp.clock,
+                wall: now,
+                program: program
+            )
+            for (table, delta) in taking.deltas {
+                let delta = try delta.movingLongValues(to: outgoing.keep)
+                try access.join(delta, in: table)
+                try access.markDirty(delta.id)
+                try outgoing.add(delta, to: table)
+            }
+            try access.wakeHeld()
+            try outgoing.finish()
+            try access.setClock(clock)
+            for number in numbers { try access.run("DELETE FROM removed WHERE n = ?", [number]) }
+            if !known.state.isAlive { try access.forgetLost(id) }
+            return .taken
+        }
+    }
+}
+
+/// The edits that bring a row back, with the deleted rows that it belongs to.
+private struct Taking {
+    private let access: SidecarAccess
+    private let stamp: Stamp
+    private(set) var deltas: [(table: TableName, delta: RowDelta)] = []
+    private var seen: Set<RowID> = []
+
+    init(_ access: SidecarAccess, _ stamp: Stamp) {
+        self.access = access
+        self.stamp = stamp
+    }
+
+    /// Inserts a deleted row again, or edits one that is alive.
+    mutating func take(_ row: KnownRow, _ cells: [Cell]) {
+        seen.insert(row.id)
+        let state =
+            row.state.inserted(at: stamp, cells: cells)
+            ?? RowState(causalLength: row.state.causalLength, birth: nil, cells: cells)
+        deltas.append((row.table, RowDelta(row.id, state)))
+    }
+
+    /// Inserts the deleted rows again that cells refer to, and those that these rows refer to.
+    mutating func takeParents(of table: TableName, _ cells: [Cell]) throws {
+        var waiting = [(table, cells)]
+        while let (table, cells) = waiting.popLast() {
+            for id in try parents(of: table, cells) where seen.insert(id).inserted {
+                guard let parent = try access.known(id) else { continue }
+                var cells = parent.state.cells
+                if parent.state.isTombstone {
+                    cells = try access.lastCells(of: id).map { Cell($0.column, stamp, $0.value) }
+                    // What this device has never had, it cannot bring back.
+                    if cells.isEmpty { continue }
+                    take(parent, cells)
+                }
+                waiting.append((parent.table, cells))
+            }
+        }
+    }
+
+    /// Returns the rows that cells refer to.
+    private func parents(of table: TableName, _ cells: [Cell]) throws -> [RowID] {
+        let values = Dictionary(cells.map { ($0.column.description, $0.value) }) { $1 }
+        var found = values.values.compactMap { value -> RowID? in
+            if case .row(let id) = value { id } else { nil }
+        }
+        for reference in try access.columnMeanings?.references(of: table) ?? [] {
+            var named: [(column: ColumnName, value: Value)] = []
+            for (column, target) in zip(reference.columns, reference.targets) {
+                guard let value = values[column], value != .null, let name = ColumnName(target)
+                else { break }
+                if case .plain = value { break }
+                named.append((name, value))
+            }
+            guard named.count == reference.columns.count,
+                let parent = TableName(reference.table)
+            else { continue }
+            let id = RowID(key: named.map { ($0.column, $0.value) }, in: parent)
+            if try access.known(id) != nil {
+                found.append(id)
+            } else if let id = try access.removedRow(of: parent, with: named) {
+                found.append(id)
+            }
+        }
+        return found
+    }
+}
+
+extension Value {
+    /// Reads a value that a person has written, for a column that has another value of some kind.
+    fileprivate init(_ text: String, like other: Value) {
+        if text == "NULL" {
+            self = .null
+            return
+        }
+        switch other.unmarked {
+        case .real:
+            self = Double(text).map { .real($0) } ?? .text(Array(text.utf8))
+        case .integer, .null:
+            self = Int64(text).map { .integer($0) } ?? .text(Array(text.utf8))
+        default: self = .text(Array(text.utf8))
+        }
+    }
+}
+
+extension SidecarAccess {
+    /// Returns the conflicts that are settled with one: all of a deleted row, else those of columns that have to fit
+    /// its column.
+    func conflictNumbers(with number: Int64, of row: KnownRow) throws -> [Int64] {
+        let listed = try rows(
+            "SELECT n, c FROM conflict WHERE id = ? ORDER BY n",
+            [Data(row.id.bytes)]
+        ).map { (number: $0[0] as Int64, column: $0[1] as Int64?) }
+        guard row.state.isAlive else { return Set(listed.map(\.number) + [number]).sorted() }
+        guard let place = listed.first(where: { $0.number == number })?.column else {
+            return [number]
+        }
+        let column = try column(place)
+        let group =
+            try columnMeanings?.group(of: column, in: row.table) ?? [column.description]
+        if group.count == 1 { return [number] }
+        return try listed.filter { entry in
+            try entry.column.map { group.contains(try self.column($0).description) } ?? false
+        }.map(\.number)
+    }
+
+    /// Returns the values that lost, as cells of a new edit; if a column has several, the last one.
+    func lostCells(
+        _ numbers: [Int64],
+        of id: RowID,
+        _ state: RowState,
+        _ stamp: Stamp
+    ) throws -> [Cell] {
+        var cells: [ColumnName: Cell] = [:]
+        if !state.isAlive {
+            for (column, value) in try lastCells(of: id) {
+                cells[column] = Cell(column, stamp, value)
+            }
+        }
+        for number in numbers {
+            let sql = "SELECT c, lost, kind, cells FROM removed WHERE n = ? AND settled = 1"
+            guard let row = try self.row(sql, [number]),
+                let kind = Conflict.Kind(rawValue: row[2])
+            else { continue }
+            // A row that is alive and only not shown has its values.
+            if state.isAlive, [.yielded, .hidden, .emptied].contains(kind) { continue }
+            for (column, value) in try removedCells(row.bytes(3)) {
+                cells[column] = Cell(column, stamp, value)
+            }
+            let place: Int64? = row[0]
+            guard let place, let value = try value(row.bytes(1)) else { continue }
+            let column = try column(place)
+            cells[column] = Cell(column, stamp, value)
+        }
+        return Array(cells.values)
+    }
+}

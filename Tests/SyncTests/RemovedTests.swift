@@ -1,0 +1,209 @@
+import Changes
+import Foundation
+import Testing
+
+@testable import Sync
+
+@Suite("What sync takes out of a store")
+struct RemovedTests {
+    private static let lists = """
+        CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, note TEXT,
+            list_id INTEGER NOT NULL REFERENCES list(id) ON DELETE CASCADE);
+        CREATE TABLE pin (id INTEGER PRIMARY KEY, name TEXT, list_id INTEGER REFERENCES list(id),
+            place INTEGER NOT NULL DEFAULT 0 REFERENCES list(id));
+        """
+
+    /// Begins with a list and an item that both devices have.
+    private func begin(
+        _ schema: String = lists,
+        _ sql: String...,
+        enforcing: Bool = false
+    ) async throws -> DevicePair {
+        let pair = try DevicePair(schema: schema, enforcesReferences: enforcing)
+        for sql in sql { try pair.desk.edit(sql) }
+        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        return pair
+    }
+
+    private func take(
+        _ number: Int64,
+        _ setting: [String: String] = [:],
+        on device: Device,
+        at date: Date
+    ) throws -> TakenConflict {
+        let sidecar = try Sidecar(in: device.sidecarPath)
+        defer { try? sidecar.close() }
+        return try sidecar.takeConflict(number, setting: setting, at: date, program: "test 1")
+    }
+
+    private func unshown(_ device: Device) throws -> [UnshownRow] {
+        let sidecar = try Sidecar(in: device.sidecarPath)
+        defer { try? sidecar.close() }
+        return try sidecar.unshownRows()
+    }
+
+    private func removed(_ device: Device) throws -> [SyncConflict] {
+        let sidecar = try Sidecar(in: device.sidecarPath)
+        defer { try? sidecar.close() }
+        return try sidecar.conflicts(all: true)
+    }
+
+    @Test("is kept with its values, and comes back with the rows that it belongs to")
+    func deleted() async throws {
+        let pair = try await begin(
+            Self.lists,
+            "INSERT INTO list VALUES (1, 'food'); INSERT INTO item VALUES (1, 'milk', 'x', 1)",
+            enforcing: true
+        )
+        try pair.desk.edit("DELETE FROM list")
+        try pair.phone.edit("INSERT INTO item (name, note, list_id) VALUES ('essay', 'an hour', 1)")
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 2)
+        try pair.expectEqual("SELECT name FROM item", [])
+        let all = try removed(pair.phone)
+        #expect(Set(all.map(\.kind)) == ["deleted", "hidden"] && all.count == 3)
+        let hidden = try #require(try unshown(pair.phone).first)
+        #expect(hidden.title == "essay" && hidden.why == "parent")
+        // The device that has never shown the row lists it as well.
+        #expect(try unshown(pair.desk).map(\.title) == ["essay"])
+        let milk = try #require(all.first { $0.title == "milk" })
+        let sidecar = try Sidecar(in: pair.phone.sidecarPath)
+        let values = try #require(try sidecar.removedValues(milk.number))
+        #expect(values.contains { $0 == ("note", "x") })
+        #expect(try sidecar.removedValues(99) == nil)
+        try sidecar.close()
+        #expect(try take(milk.number, on: pair.phone, at: pair.start + 180) == .taken)
+        try await pair.exchange(pair.phone, pair.desk, at: 4)
+        let items =
+            "SELECT i.name, i.note, l.name FROM item i JOIN list l ON l.id = i.list_id ORDER BY 1"
+        try pair.expectEqual(items, ["essay|an hour|food", "milk|x|food"])
+        #expect(try unshown(pair.phone).isEmpty && unshown(pair.desk).isEmpty)
+    }
+
+    @Test("is a reference, too: it is listed wherever it is empty, and comes back with its row")
+    func emptied() async throws {
+        let pair = try await begin(
+            Self.lists,
+            "INSERT INTO list VALUES (1, 'food'); INSERT INTO pin (id, name) VALUES (1, 'p')"
+        )
+        try pair.desk.edit("DELETE FROM list")
+        try pair.phone.edit("UPDATE pin SET list_id = 1, place = 1")
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 2)
+        try pair.expectEqual("SELECT list_id, place FROM pin", ["NULL|0"])
+        for device in [pair.desk, pair.phone] {
+            #expect(try Set(unshown(device).map(\.column)) == ["list_id", "place"])
+        }
+        let entry = try #require(try unshown(pair.phone).first { $0.column == "place" })
+        let number = try #require(entry.number)
+        #expect(try take(number, on: pair.phone, at: pair.start + 180) == .taken)
+        try await pair.exchange(pair.phone, pair.desk, at: 4)
+        try pair.expectEqual("SELECT list_id, place FROM pin", ["1|1"])
+        for device in [pair.desk, pair.phone] { #expect(try unshown(device).isEmpty) }
+    }
+
+    @Test("is a value that another device's edit replaced")
+    func replaced() async throws {
+        let pair = try await begin(Self.lists, "INSERT INTO list VALUES (1, 'food')")
+        try pair.phone.edit("UPDATE list SET name = 'foods'")
+        try await pair.exchange(pair.phone, pair.desk, at: 2)
+        let entry = try #require(try removed(pair.desk).first)
+        #expect(entry.lost == "food" && entry.won == "foods" && entry.kind == "edited")
+        #expect(try pair.desk.conflicts.isEmpty && removed(pair.phone).isEmpty)
+        #expect(try take(entry.number, on: pair.desk, at: pair.start + 180) == .taken)
+        try await pair.exchange(pair.desk, pair.phone, at: 4)
+        try pair.expectEqual("SELECT name FROM list", ["food"])
+    }
+
+    private static let steps = """
+        CREATE TABLE step (id INTEGER PRIMARY KEY, recipe INT, position INT NOT NULL, txt TEXT,
+            UNIQUE (recipe, position))
+        """
+
+    @Test(
+        "yields to a row with the same key, and comes back once the key is free",
+        arguments: [
+            "DELETE FROM step WHERE txt = 'desk'",
+            "UPDATE step SET position = 2 WHERE txt = 'desk'",
+        ]
+    )
+    func yields(_ freeing: String) async throws {
+        let pair = try await begin(Self.steps)
+        try pair.desk.edit("INSERT INTO step (recipe, position, txt) VALUES (1, 1, 'desk')")
+        try await pair.exchange(pair.desk, at: 2)
+        try pair.phone.edit("INSERT INTO step (recipe, position, txt) VALUES (1, 1, 'phone')")
+        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 3)
+        try pair.expectEqual("SELECT txt FROM step", ["desk"])
+        for device in [pair.desk, pair.phone] {
+            #expect(try unshown(device).map(\.why) == ["yields"])
+        }
+        try pair.desk.edit(freeing)
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 4)
+        let rows = try pair.desk.rows("SELECT txt FROM step WHERE position = 1")
+        #expect(rows == ["phone"])
+        #expect(try pair.phone.rows("SELECT txt FROM step WHERE position = 1") == rows)
+        for device in [pair.desk, pair.phone] { #expect(try unshown(device).isEmpty) }
+    }
+
+    @Test("gets another key if a person says so")
+    func setsKey() async throws {
+        let pair = try await begin(Self.steps)
+        try pair.desk.edit("INSERT INTO step (recipe, position, txt) VALUES (1, 1, 'desk')")
+        try await pair.exchange(pair.desk, at: 2)
+        try pair.phone.edit("INSERT INTO step (recipe, position, txt) VALUES (1, 1, 'phone')")
+        try await pair.exchange(pair.phone, pair.desk, at: 3)
+        let number = try #require(try unshown(pair.phone).first?.number)
+        let later = pair.start + 240
+        #expect(try take(number, on: pair.phone, at: later) == .nothing)
+        #expect(try take(number, ["place": "7"], on: pair.phone, at: later) == .noColumn)
+        #expect(try take(number, ["position": "7"], on: pair.phone, at: later) == .taken)
+        try await pair.exchange(pair.phone, pair.desk, at: 5)
+        try pair.expectEqual("SELECT position, txt FROM step ORDER BY 1", ["1|desk", "7|phone"])
+    }
+
+    @Test(
+        "is the last edge of a ring that two moves have made, until one of its rows moves on",
+        arguments: ["", "ON DELETE CASCADE", "NOT NULL DEFAULT 0"]
+    )
+    func ring(_ rule: String) async throws {
+        let root = rule.hasPrefix("NOT") ? "0" : "NULL"
+        let column =
+            rule.hasPrefix("NOT")
+            ? "\(rule) REFERENCES folder(id)" : "REFERENCES folder(id) \(rule)"
+        let pair = try await begin(
+            "CREATE TABLE folder (id INTEGER PRIMARY KEY, name TEXT, parent_id INTEGER \(column))",
+            "INSERT INTO folder VALUES (1, 'root', \(root)), (2, 'work', 1), (3, 'home', 1), (4, 'self', 4)"
+        )
+        try pair.desk.edit("UPDATE folder SET parent_id = 3 WHERE id = 2")
+        try await pair.exchange(pair.desk, at: 2)
+        try pair.phone.edit("UPDATE folder SET parent_id = 2 WHERE id = 3")
+        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 3)
+        let parents = "SELECT id, parent_id FROM folder ORDER BY 1"
+        try pair.expectEqual(parents, ["1|\(root)", "2|3", "3|\(root)", "4|4"])
+        for device in [pair.desk, pair.phone] {
+            #expect(try unshown(device).map(\.title) == ["home"])
+        }
+        try pair.desk.edit("UPDATE folder SET parent_id = 1 WHERE id = 2")
+        try await pair.exchange(pair.desk, pair.phone, at: 4)
+        try pair.expectEqual(parents, ["1|\(root)", "2|1", "3|2", "4|4"])
+    }
+
+    @Test("is forgotten after a time, and beyond a size")
+    func expiry() async throws {
+        let pair = try await begin(Self.lists, "INSERT INTO list VALUES (1, 'a')")
+        for (minute, name) in zip([2.0, 3, 4], ["b", "c", "d"]) {
+            try pair.phone.edit("UPDATE list SET name = '\(name)'")
+            try await pair.exchange(pair.phone, pair.desk, at: minute)
+        }
+        #expect(try removed(pair.desk).map(\.lost) == ["c", "b", "a"])
+        let sidecar = try Sidecar(in: pair.desk.sidecarPath)
+        var rules = UpkeepRules()
+        rules.removedBytes = 14
+        try sidecar.write { try $0.expireRemoved(rules, now: 0) }
+        #expect(try sidecar.conflicts(all: true).map(\.lost) == ["c", "b"])
+        rules.removedKeeping = 0
+        try sidecar.write { try $0.expireRemoved(rules, now: .max) }
+        #expect(try sidecar.conflicts(all: true).isEmpty)
+        try sidecar.close()
+    }
+}

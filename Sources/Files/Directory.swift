@@ -165,9 +165,14 @@ public final class Directory: Sendable {
         }
     }
 
+    /// Sets the permission bits of the directory itself (0 to 0o7777), ignoring the umask.
+    public func setMode(_ mode: UInt16) throws {
+        try systemCall(.setAttributes, path) { fchmod(descriptor, mode_t(mode)) }
+    }
+
     /// Sets the permission bits and the modification time of the directory itself.
     public func setAttributes(mode: UInt16, modified: Int64) throws {
-        try systemCall(.setAttributes, path) { fchmod(descriptor, mode_t(mode)) }
+        try setMode(mode)
         try systemCall(.setAttributes, path) {
             cfiles_set_descriptor_modification_time(descriptor, modified)
         }

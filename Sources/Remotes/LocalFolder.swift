@@ -8,6 +8,8 @@ public struct LocalFolder: RemoteFolder {
     /// The names of the subfolders from the root.
     private let steps: [String]
     private let fileSystem: any FileSystem
+    /// Whether new files and subfolders get the root's mode; else they are accessible to this user only.
+    private let isShared: Bool
 
     public var path: FilePath { steps.reduce(root) { $0.appending($1) } }
     public var directory: FilePath? { path }
@@ -17,17 +19,25 @@ public struct LocalFolder: RemoteFolder {
 
     /// Creates a folder on a directory, which need not exist yet.
     public init(_ path: FilePath, fileSystem: any FileSystem = LocalFileSystem()) {
-        self.init(path, [], fileSystem)
+        self.init(path, [], fileSystem, isShared: false)
     }
 
-    private init(_ root: FilePath, _ steps: [String], _ fileSystem: any FileSystem) {
+    private init(
+        _ root: FilePath,
+        _ steps: [String],
+        _ fileSystem: any FileSystem,
+        isShared: Bool
+    ) {
         self.root = root
         self.steps = steps
         self.fileSystem = fileSystem
+        self.isShared = isShared
     }
 
+    public var shared: any RemoteFolder { LocalFolder(root, steps, fileSystem, isShared: true) }
+
     public func subfolder(_ name: String) -> any RemoteFolder {
-        LocalFolder(root, steps + [name], fileSystem)
+        LocalFolder(root, steps + [name], fileSystem, isShared: isShared)
     }
 
     public func list() async throws -> [RemoteFile] {
@@ -121,11 +131,24 @@ public struct LocalFolder: RemoteFolder {
     private func copy(_ file: FilePath, as target: FilePath) throws {
         let partial = root.appending(PartialName.make())
         do {
-            try File.open(file).copy(to: partial, syncing: true)
+            let copy = try File.open(file).copy(to: partial, syncing: !isShared)
+            if isShared {
+                try share { try copy.setMode($0 & 0o666) }
+                try copy.sync()
+            }
             try fileSystem.move(partial, to: target)
         } catch {
             try? fileSystem.remove(partial)
             throw error
+        }
+    }
+
+    /// Sets a mode by that of the root, which says who shares it; a file system without modes refuses that.
+    private func share(_ setMode: (UInt16) throws -> Void) throws {
+        do {
+            try setMode(Directory.open(root).info().mode)
+        } catch FileError.failed(.setAttributes, _, .notPermitted) {
+            return
         }
     }
 
@@ -158,6 +181,7 @@ public struct LocalFolder: RemoteFolder {
                 guard try FileInfo.ifPresent(path) == nil else { continue }
                 do {
                     try fileSystem.createDirectory(path)
+                    if isShared { try share { try Directory.open(path).setMode($0 & 0o2777) } }
                 } catch FileError.exists(path) {
                     // Another run created it first, or something else has the name.
                 }

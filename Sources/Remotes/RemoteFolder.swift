@@ -72,6 +72,10 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
     /// - Throws: `RemoteError`, `FileError`.
     func make() async throws
 
+    /// The same folder for files of several users: new ones can be read, and removed, by all who can do so with the
+    /// folder's own files.
+    var shared: any RemoteFolder { get }
+
     // MARK: - What not every remote has
 
     /// The folder's directory on this machine; `nil` if it is elsewhere.
@@ -113,6 +117,7 @@ public protocol RemoteService: Sendable {
 
 extension RemoteFolder {
     public func make() async throws {}
+    public var shared: any RemoteFolder { self }
     public var directory: FilePath? { nil }
     public var service: (any RemoteService)? { nil }
     public var batches: (any BatchFolder)? { nil }

@@ -15,6 +15,10 @@ public enum ChangeError: ExplainedError, Equatable {
     case encrypted(String)
     /// The file is complete, but breaks the format. All of it is refused.
     case malformed(String, reason: String)
+    /// The file has a clock that is too far ahead. It is left alone until that time is near.
+    case ahead(String, clock: UInt64)
+    /// The file says that it covers others, and does not hold their content. It is not relied on.
+    case unproven(String)
     /// The data to write exceeds the format's limits.
     case beyondLimit(String)
 
@@ -22,7 +26,7 @@ public enum ChangeError: ExplainedError, Equatable {
     public var isOfVersion: Bool {
         switch self {
         case .newer, .unknownKind, .encrypted: true
-        case .incomplete, .otherKind, .malformed, .beyondLimit: false
+        case .incomplete, .otherKind, .malformed, .ahead, .unproven, .beyondLimit: false
         }
     }
 
@@ -36,6 +40,10 @@ public enum ChangeError: ExplainedError, Equatable {
         case .otherKind(let name, let kind): "'\(name)' cannot be used: it is a \(kind)"
         case .encrypted(let name): "'\(name)' cannot be read: it is encrypted"
         case .malformed(let name, let reason): "'\(name)' is refused: \(reason)"
+        case .ahead(let name, let clock):
+            "'\(name)' is refused: by its clock it is of the year \(HybridClock.year(of: clock))"
+        case .unproven(let name):
+            "'\(name)' is refused: it lacks content of files that it says it covers"
         case .beyondLimit(let reason): "a change cannot be written: \(reason)"
         }
     }
@@ -44,7 +52,9 @@ public enum ChangeError: ExplainedError, Equatable {
         switch self {
         case .incomplete: "if it stays so, let the device that wrote it publish again"
         case .newer, .unknownKind, .encrypted: "update this program"
-        case .otherKind, .malformed:
+        case .ahead:
+            "see that the clock of this machine is right, and who can write to the container"
+        case .otherKind, .malformed, .unproven:
             "a program that is not ours wrote it, or with malice: see who can write to the container"
         case .beyondLimit: "leave the table out, or make its rows smaller"
         }

@@ -84,6 +84,8 @@ struct ChangeFuzzTests {
         case .incomplete: "incomplete"
         case .newer, .unknownKind, .otherKind, .encrypted: "left alone"
         case .malformed: "malformed"
+        case .ahead: "ahead"
+        case .unproven: "unproven"
         case .beyondLimit: "beyond a writer's limit"
         }
     }

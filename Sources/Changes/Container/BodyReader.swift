@@ -1,13 +1,14 @@
 enum BodyReader {
-    /// Checks a whole body against the format, and returns the position of each table's rows.
+    /// Checks a whole body against the format, and returns the position of each table's rows, and the greatest clock.
     static func check(
         _ bytes: UnsafeRawBufferPointer,
         clock: UInt64
-    ) throws(FormatBreach) -> (tables: [ChangeFile.Table], devices: [DeviceID]) {
+    ) throws(FormatBreach) -> (tables: [ChangeFile.Table], devices: [DeviceID], latest: UInt64) {
         var reader = ByteReader(bytes)
         var tables = try tables(&reader)
         let devices = try devices(&reader)
         var total = 0
+        var latest: UInt64 = 0
         for index in tables.indices {
             let count = try reader.count(of: 6, atMost: ChangeFile.Limit.rows, "rows")
             total += count
@@ -21,10 +22,11 @@ enum BodyReader {
                 columns: tables[index].columns
             )
             for _ in 0..<count { try rows.skip() }
+            latest = max(latest, rows.latest)
             _ = try reader.raw(rows.position)
         }
         try reader.end()
-        return (tables, devices)
+        return (tables, devices, latest)
     }
 
     private static func tables(
@@ -99,6 +101,8 @@ struct RowReader {
     private let devices: [DeviceID]
     private let columns: [ColumnName]
     private var id = RowID.zero
+    /// The greatest clock of the stamps already read.
+    private(set) var latest: UInt64 = 0
 
     init(
         _ bytes: UnsafeRawBufferPointer,
@@ -242,6 +246,7 @@ struct RowReader {
         guard !overflow, reading >= 0, reading < Int64(HybridClock.limit) else {
             throw FormatBreach("a clock is beyond its limit")
         }
+        latest = max(latest, UInt64(reading))
         return Stamp(clock: UInt64(reading), device: devices[Int(index) - 1])
     }
 }

@@ -33,6 +33,8 @@ public struct ChangeFile: Sendable {
     public let tables: [Table]
     /// The devices of all stamps in the file, rising.
     public let devices: [DeviceID]
+    /// The greatest clock in it: of its header and of all stamps.
+    public let latest: UInt64
     private let body: [UInt8]
 
     /// Reads a file, and refuses all of it if any part breaks the format.
@@ -63,6 +65,7 @@ public struct ChangeFile: Sendable {
             self.header = header
             tables = parsed.tables
             devices = parsed.devices
+            latest = max(header.latest, parsed.latest)
             body = envelope.body
         } catch let breach as FormatBreach {
             throw ChangeError.malformed(name, reason: breach.reason)

@@ -60,6 +60,9 @@ public struct ChangeHeader: Hashable, Sendable {
         self.replaces = replaces
     }
 
+    /// The greatest clock in it.
+    public var latest: UInt64 { seen.reduce(clock) { max($0, $1.clock) } }
+
     /// The greatest number of devices that a file may name.
     public static let maximumDevices = 4096
 

@@ -32,6 +32,9 @@ public struct DeviceCard: Document {
         self.gone = gone
     }
 
+    /// The greatest clock in it.
+    public var latest: UInt64 { seen.map(\.clock).max() ?? 0 }
+
     private enum CodingKeys: String, CodingKey {
         case name, program, schema, seen, was, gone
     }

@@ -7,6 +7,11 @@ public struct HybridClock: Hashable, Sendable {
     public static let limit: UInt64 = 1 << 59
     /// The start of the year 2100 in milliseconds; a wall clock from then on is not believed.
     public static let unbelievable: Int64 = 4_102_444_800_000
+    /// The start of the year 2026 in milliseconds; a wall clock before that is not believed either.
+    private static let earliest: Int64 = 1_767_225_600_000
+    /// The longest time by which another device's reading may be ahead of the wall clock here, in milliseconds: 75
+    /// years.
+    private static let reach: Int64 = 75 * 31_557_600_000
 
     /// The greatest reading that was seen or used.
     public private(set) var last: UInt64
@@ -21,10 +26,20 @@ public struct HybridClock: Hashable, Sendable {
         last = max(last, min(clock, Self.limit - 1))
     }
 
-    /// Advances to the reading of a capture, which is later than all readings seen.
+    /// Returns the limit of the readings that are taken from other devices at a time.
     ///
-    /// A malicious device may send a reading just below the limit. All further readings then equal it, and edits
-    /// compete by device and value.
+    /// A fixed limit would leave no room above a malicious reading just below it: nobody would take the later ones
+    /// of honest devices. This limit moves by 65,536 readings a millisecond, and clocks count on by one a capture. It
+    /// is beyond each wall clock that a device believes, by a year at least.
+    ///
+    /// - Parameter now: the wall clock, in milliseconds since 1970.
+    /// - Returns: the limit; readings are below it.
+    public static func horizon(at now: Int64) -> UInt64 {
+        let wall = now < unbelievable ? max(now, earliest) : earliest
+        return UInt64(wall + reach) << 16
+    }
+
+    /// Advances to the reading of a capture, which is later than all readings seen.
     ///
     /// - Parameters:
     ///   - now: the wall clock, in milliseconds since 1970.
@@ -40,4 +55,7 @@ public struct HybridClock: Hashable, Sendable {
 
     /// Returns a reading as milliseconds since 1970.
     public static func milliseconds(of clock: UInt64) -> Int64 { Int64(clock >> 16) }
+
+    /// Returns the year of a reading, by years of 365.25 days.
+    static func year(of clock: UInt64) -> Int64 { 1970 + milliseconds(of: clock) / 31_557_600_000 }
 }

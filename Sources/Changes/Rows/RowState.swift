@@ -97,6 +97,20 @@ public struct RowState: Hashable, Sendable {
         return RowState(causalLength: causalLength + 1, birth: stamp, cells: cells)
     }
 
+    /// The clocks of its stamps.
+    public var clocks: [UInt64] { [birth?.clock ?? 0, deletion.clock] + cells.map(\.stamp.clock) }
+
+    /// Returns the state with another stamp in place of those from a clock on.
+    public func stamped(_ stamp: Stamp, from clock: UInt64) -> RowState {
+        func stamped(_ old: Stamp) -> Stamp { old.clock >= clock ? stamp : old }
+        return RowState(
+            unchecked: causalLength,
+            birth: birth.map(stamped),
+            deletion: stamped(deletion),
+            cells: cells.map { Cell($0.column, stamped($0.stamp), $0.value) }
+        )
+    }
+
     /// Returns the combined knowledge of two states.
     public func joined(with other: RowState) -> RowState {
         if causalLength != other.causalLength {

@@ -107,11 +107,15 @@ extension SyncMap {
 
 extension Container {
     /// Reads the group's map; `nil` if it has none.
+    ///
+    /// A map with a clock that is too far ahead could never be replaced, and does not count.
     func map(in listing: Listing, of groups: [GroupID]) async throws -> DocumentFile<SyncMap>? {
         var newest: DocumentFile<SyncMap>?
         for file in listing.files[.info] ?? [] where file.name.contains(".map") {
             guard let map = try await map(file), groups.contains(map.header.group) else { continue }
-            if map.header.clock > newest?.header.clock ?? 0 { newest = map }
+            if (newest?.header.clock ?? 0)..<HybridClock.horizon(at: 0) ~= map.header.clock {
+                newest = map
+            }
         }
         return newest
     }

@@ -11,7 +11,8 @@ internal import SystemPackage
 final class Outgoing {
     private let access: SidecarAccess
     private let outbox: FilePath
-    private let clock: UInt64
+    /// The clock of the files' headers.
+    var clock: UInt64
     private let wall: UInt64
     private let program: String
     private var writer = ChangeFileWriter()

@@ -129,7 +129,8 @@ extension SidecarAccess {
         }
     }
 
-    private func save(_ row: KnownRow) throws {
+    /// Replaces the state of a row.
+    func save(_ row: KnownRow) throws {
         let state = row.state
         let stamp = state.isAlive ? state.birth : state.deletion
         try perform(

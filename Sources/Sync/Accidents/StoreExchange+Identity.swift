@@ -9,7 +9,9 @@ internal import Stores
 extension StoreExchange {
     /// The findings about this device, before anything is captured.
     struct Identity {
-        /// Whether the sidecar is on another machine, or is another file.
+        /// Whether the sidecar is another file: a copy.
+        ///
+        /// Another machine says nothing: a home may be on two, and a container has another id at each start.
         var isMoved = false
         /// Whether the container has files of this device that the sidecar does not know.
         var isRolledBack = false
@@ -28,11 +30,11 @@ extension StoreExchange {
         let storePlace = try StorePlace(of: store)
         let (was, storeWas) = try sidecar.read { (try $0.text("place"), try $0.storePlace) }
         var identity = Identity()
-        identity.isMoved = was != nil && was != place
+        identity.isMoved = was.map { $0.inode != place.inode } ?? false
         let isSameStore = storeWas.map { storePlace.isSame(as: $0) } ?? false
         identity.hasMovedStore =
             identity.isMoved
-            && (!isSameStore || machine(of: was) != options.machine)
+            && (!isSameStore || was?.machine != options.machine)
         guard let listing else {
             if identity.isMoved { return nil }
             try sidecar.write { try $0.set("place", place) }
@@ -46,10 +48,6 @@ extension StoreExchange {
             if identity.hasMovedStore { try access.set("store", "\(storePlace)") }
         }
         return identity
-    }
-
-    private func machine(of place: String?) -> String? {
-        place?.split(separator: " ", omittingEmptySubsequences: false).first.map { String($0) }
     }
 
     /// Returns whether there are files with this device's id that it did not write, as far as it knows.
@@ -72,6 +70,14 @@ extension StoreExchange {
         }
         return false
     }
+}
+
+extension String {
+    /// The machine in a sidecar's place.
+    fileprivate var machine: String { String(prefix { $0 != " " }) }
+
+    /// The inode in a sidecar's place.
+    fileprivate var inode: Substring { drop { $0 != " " } }
 }
 
 extension ContainerName {

@@ -47,10 +47,14 @@ extension BlobCache {
             let place = container.place(of: blob)
             let copy = directory.pushing(FilePath(place.path))
             try LocalFileSystem().createDirectories(copy.removingLastComponent())
-            do {
-                try await container.folder(place.folders.last).download(place.name, to: copy)
-            } catch RemoteError.noFile {
-                continue
+            let folder = place.folders.last
+            for folder in try [container.folder(folder)] + container.doubles(of: folder) {
+                do {
+                    try await folder.download(place.name, to: copy)
+                    break
+                } catch RemoteError.noFile {
+                    continue
+                }
             }
         }
     }

@@ -45,7 +45,7 @@ public struct Container: Sendable {
     let prefetched = Prefetch()
 
     public init(_ root: any RemoteFolder, group: GroupName, scratch: FilePath) {
-        self.root = root
+        self.root = root.shared
         self.group = group
         self.scratch = scratch
     }
@@ -72,7 +72,9 @@ public struct Container: Sendable {
         }
         var listing = listing(ofRoot: try await root.list())
         for folder in Folder.allCases {
-            listing.files[folder] = visible(try await self.folder(folder.rawValue).list())
+            var files = try await self.folder(folder.rawValue).list()
+            for double in try doubles(of: folder.rawValue) { files += try await double.list() }
+            listing.files[folder] = visible(files)
         }
         return listing
     }
@@ -112,7 +114,7 @@ public struct Container: Sendable {
         return try File.contents(of: copy, limit: Self.readableSize)
     }
 
-    /// Removes files, if they exist.
+    /// Removes files, if they exist, also from the doubles of their folders.
     ///
     /// - Parameters:
     ///   - files: their names and folders in the group; `nil` for the container's root.
@@ -130,12 +132,18 @@ public struct Container: Sendable {
             for index in files.indices { try removed(index) }
             return
         }
+        var places: [String?: [any RemoteFolder]] = [:]
         for (index, file) in files.enumerated() {
             try check()
-            do {
-                try await folder(file.folder).delete(file.name)
-            } catch RemoteError.notSynced {
-                // The file is gone; if it comes back, it does no harm.
+            let folders =
+                try places[file.folder] ?? [folder(file.folder)] + doubles(of: file.folder)
+            places[file.folder] = folders
+            for folder in folders {
+                do {
+                    try await folder.delete(file.name)
+                } catch RemoteError.notSynced {
+                    // The file is gone; if it comes back, it does no harm.
+                }
             }
             try removed(index)
         }

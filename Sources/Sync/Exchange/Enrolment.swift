@@ -34,7 +34,15 @@ public struct Enrolment: Sendable {
         let listing = try await container.look()
         var groups: [GroupID] = []
         for file in listing.marks {
-            if let mark = try await container.mark(file) { groups.append(mark.content.id) }
+            if let mark = try await container.mark(file) {
+                groups.append(mark.content.id)
+            } else if case .group(container.group, let id)? = ContainerName(
+                file: file.name,
+                in: nil
+            ) {
+                // The mark is damaged, and its device will repair it. Another group must not begin meanwhile.
+                groups.append(id)
+            }
         }
         try await container.prefetch((listing.files[.info] ?? []).map { ("info", $0) })
         var names: [DeviceID: String] = [:]

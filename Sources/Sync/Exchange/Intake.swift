@@ -38,66 +38,57 @@ struct Intake {
         _ check: () throws -> Void,
         _ taken: inout Taken
     ) async throws {
-        // Baselines come first, since files that they cover need not be read.
-        _ = try sidecar.write { try $0.completeStandIns(at: now) }
-        var cover = Cover(try sidecar.read { try $0.standIns() })
+        // Files that a baseline says it covers are read all the same: anybody could say so.
         let order = listing.inReadingOrder
         var failure: RemoteError?
         for (index, (folder, file)) in order.enumerated() {
             try check()
             if try isKnown(file) { continue }
-            if let covered = cover.passed(file.name, in: folder) {
-                try sidecar.write { access in
-                    try access.pass(
-                        over: covered.id,
-                        name: file.name,
-                        size: file.size,
-                        covered.kind,
-                        at: now
-                    )
-                }
-                continue
-            }
             if container.lacks(file, in: folder.rawValue) {
                 // The files that arrived from an interrupted batch are taken.
                 if failure != nil { continue }
                 do {
-                    try await prefetch(order[index...], cover)
+                    try await prefetch(order[index...])
                 } catch let error as RemoteError {
                     failure = error
                     if container.lacks(file, in: folder.rawValue) { continue }
                 }
             }
             try await take(file, in: folder, &taken)
-            if folder == .base, try sidecar.write({ try $0.completeStandIns(at: now) }) {
-                cover = Cover(try sidecar.read { try $0.standIns() })
-            }
         }
         if let failure { throw failure }
         let names = Set(listing.all.map(\.file.name))
-        try sidecar.write { try $0.keepWaiting(names) }
+        try sidecar.write { access in
+            try access.completeStandIns(at: now)
+            try access.keepWaiting(names)
+            // A damaged file whose content is here by another one is nothing to wait for.
+            let cover = Cover(try access.standIns())
+            for var file in try access.waitingFiles() where file.kind == .unread {
+                guard [.log, .base].contains(where: { cover.id(of: file.name, in: $0) != nil })
+                else { continue }
+                file.kind = .foreign
+                try access.wait(for: file)
+            }
+        }
     }
 
     /// Returns whether a file was read, or is to be left alone for now.
     private func isKnown(_ file: RemoteFile) throws -> Bool {
         try sidecar.read { access in
             if try access.hasSeen(name: file.name, size: file.size) { return true }
+            // A file of this device is here already; if it is damaged, it is sent again.
+            if try access.file(named: file.name)?.isOwn == true { return true }
             guard let waiting = try access.waiting(file.name) else { return false }
             return waiting.size == file.size && now - waiting.tried < Self.patience
                 && now >= waiting.tried
         }
     }
 
-    /// Fetches unknown files that are not covered in one batch: those of baselines, or all others.
+    /// Fetches unknown files in one batch.
     private func prefetch(
-        _ files: ArraySlice<(folder: Container.Folder, file: RemoteFile)>,
-        _ cover: Cover
+        _ files: ArraySlice<(folder: Container.Folder, file: RemoteFile)>
     ) async throws {
-        let isBase = files.first?.folder == .base
-        let wanted = try files.filter { folder, file in
-            try (folder == .base) == isBase && cover.passed(file.name, in: folder) == nil
-                && !isKnown(file)
-        }
+        let wanted = try files.filter { try !isKnown($0.file) }
         try await container.prefetch(wanted.map { ($0.folder.rawValue, $0.file) })
     }
 
@@ -151,15 +142,19 @@ struct Intake {
         switch envelope.kind {
         case .changes, .baselinePart:
             let changes = try ChangeFile(envelope, name: file.name)
+            try believe(changes.latest, of: file)
             try join(changes, file, &taken)
         case .baselineIndex:
             let index = try BaselineIndex(envelope, name: file.name)
+            try believe(index.header.latest, of: file)
             try remember(envelope, index, file, &taken)
         case .card:
             let card = try DocumentFile<DeviceCard>(envelope, name: file.name)
+            try believe(max(card.header.clock, card.content.latest), of: file)
             try take(card, file, &taken)
         case .map:
             let map = try DocumentFile<SyncMap>(envelope, name: file.name)
+            try believe(map.header.clock, of: file)
             try sidecar.write { access in
                 guard try access.groups.contains(map.header.group) else {
                     taken.strangers.insert(map.header.group)
@@ -170,6 +165,13 @@ struct Intake {
             }
         case .blob, .group:
             throw ChangeError.otherKind(file.name, kind: envelope.kind)
+        }
+    }
+
+    /// Refuses a file with a clock that is too far ahead: the clock here would follow it.
+    private func believe(_ latest: UInt64, of file: RemoteFile) throws {
+        guard latest < HybridClock.horizon(at: now) else {
+            throw ChangeError.ahead(file.name, clock: latest)
         }
     }
 
@@ -185,14 +187,17 @@ struct Intake {
         _ kind: WaitingFile.Kind? = nil,
         triedAt tried: Int64? = nil
     ) throws {
-        try sidecar.write {
-            try $0.wait(
-                for: file.name,
-                size: file.size,
-                explain(error),
-                kind ?? ((error as? ChangeError)?.isOfVersion == true ? .newer : .unread),
-                at: now,
-                tried: tried ?? now
+        try sidecar.write { access in
+            try access.wait(
+                for: WaitingFile(
+                    name: file.name,
+                    size: file.size,
+                    since: access.waiting(file.name)?.since ?? now,
+                    tried: tried ?? now,
+                    reason: explain(error),
+                    kind: kind
+                        ?? ((error as? ChangeError)?.isOfVersion == true ? .newer : .unread)
+                )
             )
         }
     }

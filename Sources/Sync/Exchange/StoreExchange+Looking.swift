@@ -33,7 +33,7 @@ extension StoreExchange {
             outcome.hasContainer = false
             return nil
         }
-        try mark(beside: marks)
+        try mark(beside: marks, in: listing)
         return listing
     }
 
@@ -72,8 +72,8 @@ extension Container {
     }
 
     /// Reads a change file; `nil` if the file is none, or is incomplete.
-    func changes(_ file: RemoteFile) async throws -> ChangeFile? {
-        try await whole(file, in: .log) {
+    func changes(_ file: RemoteFile, in folder: Folder = .log) async throws -> ChangeFile? {
+        try await whole(file, in: folder) {
             try ChangeFile(reading: $0, name: $1, inflate: RawDeflate.inflate)
         }
     }

@@ -82,21 +82,24 @@ extension StoreExchange {
     ///
     /// If the container is to be filled again, it marks it with every id of the group. A device that knows one of
     /// the ids learns the others.
-    func mark(beside marks: [Mark]) throws {
+    func mark(beside marks: [Mark], in listing: Container.Listing) throws {
         if options.isDryRun { return }
-        let there = Set(marks.map(\.id))
         try sidecar.write { access in
             let ours = try access.groups
+            let damage = try OwnDamage(in: listing, access, rules, now: now)
+            let lost = Set(damage.missing.filter(\.folder.isEmpty).map(\.name))
+            let isLost = { lost.contains(ContainerName.group(container.group, $0).file) }
+            let there = Set(marks.map(\.id)).filter { !isLost($0) }
             let waiting = Set(try access.unpublished().filter(\.folder.isEmpty).map(\.name))
-            for group in options.refills ? ours : Array(ours.prefix(1))
-            where !there.contains(group) {
+            for group in ours where options.refills || group == ours.first || isLost(group) {
+                if there.contains(group) { continue }
                 let name = ContainerName.group(container.group, group)
                 let others = there.union(ours).subtracting([group])
                 if waiting.contains(name.file) {
                     // It was written before the other ids were known.
                     if others.isEmpty { continue }
-                    try access.withdraw(name.file)
                 }
+                try access.withdraw(name.file)
                 let header = DocumentHeader(
                     group: group,
                     device: try access.own,

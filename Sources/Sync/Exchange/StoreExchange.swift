@@ -108,6 +108,7 @@ public struct StoreExchange {
     public func run() async throws -> ExchangeOutcome {
         var outcome = ExchangeOutcome()
         try recover()
+        try sidecar.write { try ClockReturn(access: $0, now: now).run(upkeep($0)) }
         try tidyFiles()
         try adoptMap()
         try pass(.recovered)
@@ -139,14 +140,8 @@ public struct StoreExchange {
         try await write(&outcome)
         try tidyFiles()
         if let listing, outcome.refusal == nil, !options.isDryRun {
-            _ = try await reach(&outcome) { _ in
-                try await tidy(
-                    listing,
-                    isEnabling || identity.isMoved || identity.isRolledBack
-                )
-            }
-            try await publish(&outcome)
-            try pass(.tidied)
+            let isNew = isEnabling || identity.isMoved || identity.isRolledBack
+            try await tidy(listing, introducing: isNew, &outcome)
         }
         if isEnabling, isTaken {
             try sidecar.write { try $0.set("phase", SidecarAccess.Phase.on.rawValue) }

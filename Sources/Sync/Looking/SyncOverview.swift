@@ -1,8 +1,9 @@
 public import Changes
 public import Foundation
 internal import GRDB
+internal import Remotes
 
-/// The known state of a store's sync; neither the store nor the container is read for it.
+/// The known state of a store's sync; the store is not read for it, and the container only by `compare`.
 public struct SyncOverview: Sendable {
     /// Another device of the group.
     public struct Device: Sendable {
@@ -48,6 +49,8 @@ public struct SyncOverview: Sendable {
         /// Some changes are not yet sent, read or written.
         case behind
         case needsDecision = "needs_decision"
+        /// The settings switch sync off.
+        case off
     }
 
     /// The group's name; `nil` if the store does not take part.
@@ -59,6 +62,8 @@ public struct SyncOverview: Sendable {
     public var ownID: String?
     /// Whether the first exchange is not finished yet.
     public var isEnabling = false
+    /// Whether the settings switch sync off.
+    public var isOff = false
     /// The decision that a person has to make: a word for programs, and a text.
     public var decision: String?
     public var decisionText: String?
@@ -84,6 +89,10 @@ public struct SyncOverview: Sendable {
     /// The group's map.
     public var map = SyncMap()
     public var waiting: [Waiting] = []
+    /// The number of files in the container that no run has looked at.
+    public private(set) var untaken = 0
+    /// The number of this device's files that the container has lost, or has with another size.
+    public private(set) var damaged = 0
     public var devices: [Device] = []
     /// The names of devices, also under their former ids.
     var names: [String: String] = [:]
@@ -141,9 +150,40 @@ public struct SyncOverview: Sendable {
 
     /// The state of the store, as far as it is known here.
     public var state: State {
+        if isOff { return .off }
         if decision != nil { return .needsDecision }
         if isAway || lastExchange == nil { return .localOnly }
-        return unwritten + Int64(unsentFiles + waiting.count) > 0 ? .behind : .inStep
+        let waits = unwritten + Int64(unsentFiles + waiting.count + untaken + damaged) > 0
+        return waits || isEnabling ? .behind : .inStep
+    }
+
+    /// Compares what is known with the container, if that is a folder of this machine; another one is not asked.
+    ///
+    /// - Throws: `SidecarError`; `RemoteError` and `FileError` of the container.
+    public mutating func compare(
+        with container: Container,
+        _ sidecar: Sidecar,
+        at date: Date
+    ) async throws {
+        guard container.root.directory != nil else { return }
+        let listing: Container.Listing
+        do {
+            listing = try await container.look()
+        } catch RemoteError.missing {
+            isAway = true
+            return
+        }
+        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        var rules = UpkeepRules()
+        rules.listingDelay = 0
+        try sidecar.read { access in
+            damaged = try OwnDamage(in: listing, access, rules, now: now).missing.count
+            untaken = try listing.all.count { _, file in
+                try ContainerName.isMeant(by: file.name) && access.waiting(file.name) == nil
+                    && !access.hasSeen(name: file.name, size: file.size)
+                    && access.file(named: file.name)?.isOwn != true
+            }
+        }
     }
 
     /// Returns the name of a device for people.

@@ -69,7 +69,7 @@ enum SidecarSchema {
             old BLOB, new BLOB);
         CREATE TABLE seen (id BLOB PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL, kind INTEGER NOT NULL,
             device INTEGER, sequence INTEGER, clock INTEGER NOT NULL DEFAULT 0, heard INTEGER NOT NULL DEFAULT 0,
-            at INTEGER NOT NULL, covered INTEGER) WITHOUT ROWID;
+            at INTEGER NOT NULL) WITHOUT ROWID;
         CREATE INDEX seen_name ON seen (name, size);
         CREATE INDEX seen_device ON seen (device, sequence);
         CREATE TABLE copy (name TEXT, size INTEGER, PRIMARY KEY (name, size)) WITHOUT ROWID;

@@ -1,6 +1,7 @@
 internal import Changes
 internal import Files
 internal import Remotes
+internal import SystemPackage
 
 /// The weekly check of the long values that this device sent.
 ///
@@ -15,11 +16,18 @@ struct BlobRound {
     let now: Int64
     let listing: Container.Listing
 
-    /// Returns whether a check is due.
+    /// Returns whether a check is due: after a week, or if a folder of this machine has lost or cut a value.
     func isDue() throws -> Bool {
         try sidecar.read { access in
             guard let last = try access.integer("blobs") else { return true }
-            return now - last >= rules.blobRound || now < last
+            if now - last >= rules.blobRound || now < last { return true }
+            guard let root = container.root.directory?.appending(container.group.description) else {
+                return false
+            }
+            return try access.sentBlobs().contains { blob in
+                let path = root.appending(blob.folder).appending(blob.name)
+                return try FileInfo.ifPresent(path)?.size != blob.size
+            }
         }
     }
 
@@ -31,14 +39,15 @@ struct BlobRound {
     func run(check: () throws -> Void) async throws -> Set<Digest> {
         let sent = try sidecar.read { try $0.sentBlobs() }
         if sent.isEmpty { return [] }
-        let there = try await names(in: Set(sent.map(\.folder)), check)
+        let sizes = try await sizes(in: Set(sent.map(\.folder)), check)
         let wanted = try sidecar.read { try $0.wantedBlobs(among: Set(sent.map(\.content))) }
         let knowsAll = try sidecar.read(knowsAll)
         var missing: Set<Digest> = []
         var removed: [SentBlob] = []
+        let cut = sent.filter { (sizes[$0.name] ?? $0.size) != $0.size }
         try sidecar.write { access in
             for blob in sent {
-                let isThere = there.contains(blob.name)
+                let isThere = sizes[blob.name] == blob.size
                 if wanted.contains(blob.content) {
                     if !isThere { missing.insert(blob.content) }
                     try access.setIdle(nil, blob)
@@ -56,35 +65,35 @@ struct BlobRound {
         try sidecar.write { access in
             for blob in removed { try access.disown(blob) }
         }
-        try await container.remove(removed.map { ($0.folder, $0.name) }, check: check)
+        // One that is cut has to go before it is sent again.
+        try await container.remove((removed + cut).map { ($0.folder, $0.name) }, check: check)
         return missing
     }
 
-    /// Returns whether every file of the container was read, or is covered; another file could refer to any value.
+    /// Returns whether every file of the container was read; another file could refer to any value.
     private func knowsAll(_ access: SidecarAccess) throws -> Bool {
         guard try access.waitingFiles().isEmpty else { return false }
-        let cover = Cover(try access.standIns())
         return try listing.all.allSatisfy { folder, file in
             try folder == .info || access.file(named: file.name) != nil
                 || access.isForeign(file.name)
                 || access.hasSeen(name: file.name, size: file.size)
-                || cover.id(of: file.name, in: folder) != nil
         }
     }
 
-    private func names(
+    private func sizes(
         in folders: Set<String>,
         _ check: () throws -> Void
-    ) async throws -> Set<String> {
+    ) async throws -> [String: Int64] {
+        var files: [RemoteFile] = []
         if let root = container.root.batches {
             let ways = folders.sorted().map { [container.group.description, $0] }
-            return Set(try await root.list(ways).values.joined().map(\.name))
+            files = try await root.list(ways).values.flatMap(\.self)
+        } else {
+            for folder in folders.sorted() {
+                try check()
+                files += try await container.folder(folder).list()
+            }
         }
-        var names: Set<String> = []
-        for folder in folders.sorted() {
-            try check()
-            names.formUnion(try await container.folder(folder).list().map(\.name))
-        }
-        return names
+        return Dictionary(files.map { ($0.name, $0.size) }) { first, _ in first }
     }
 }

@@ -26,7 +26,10 @@ struct Compaction {
         // Blobs are not listed: if a file is gone, blobs may be gone as well.
         if isLost || refills { try access.set("resend", 1) }
         guard try refills || isLost || isCrowded(cover, standing) && isOurTurn() else { return nil }
-        return try files(losses)
+        let covers = try files(losses)
+        // The baseline has what was in them, so they need not come back.
+        for file in losses.own { try access.setRemoved(file.id, at: now) }
+        return covers
     }
 
     /// Returns whether files are lost for good, so that other devices may never have read them.

@@ -15,22 +15,10 @@ struct Cover {
 
     func has(_ id: Digest) -> Bool { ids[id.short] == id }
 
-    /// Returns the id of a file that need not be read, by its name.
-    ///
-    /// An index is read all the same: it shows which other files it covers.
-    func passed(_ name: String, in folder: Container.Folder) -> (id: Digest, kind: FileKind)? {
-        guard let covered = id(of: name, in: folder), covered.kind != .baselineIndex else {
-            return nil
-        }
-        return covered
-    }
-
-    /// Returns the id of a covered file, by its name; names only spare downloads.
-    func id(of name: String, in folder: Container.Folder) -> (id: Digest, kind: FileKind)? {
+    /// Returns the id of a covered file, by its name.
+    func id(of name: String, in folder: Container.Folder) -> Digest? {
         switch ContainerName(file: name, in: folder.rawValue) {
-        case .changes(_, _, let id): ids[id].map { ($0, .changes) }
-        case .part(_, _, let id): ids[id].map { ($0, .baselinePart) }
-        case .baseline(_, _, let id): ids[id].map { ($0, .baselineIndex) }
+        case .changes(_, _, let id), .part(_, _, let id), .baseline(_, _, let id): ids[id]
         default: nil
         }
     }

@@ -35,10 +35,13 @@ struct Losses {
         let published = try access.ownFiles().filter { $0.published != nil }
         let read = try access.readFiles()
         // A baseline that was just written may not be listed yet.
-        let fresh = published.filter { rules.mayBeUnlisted($0, now) }.map(\.id.short)
+        let fresh = Set(published.filter { rules.mayBeUnlisted($0, now) }.map(\.id.short))
         let covered = standIns.covered(by: there.union(fresh))
+        // Only a baseline of this device is known to have the content of a file that cannot be read any more.
+        let ownCover = try standIns.filter { try access.owns($0.id) }
+            .covered(by: there.union(fresh))
         for file in published where !isThere(file) {
-            if covered.contains(file.id) { stoodFor.append(file) } else { own.append(file) }
+            if ownCover.contains(file.id) { stoodFor.append(file) } else { own.append(file) }
         }
         others = read.filter { !isThere($0.file) && !covered.contains($0.file.id) }.map(\.file.id)
         let known = read.filter { $0.at < now }.map(\.file)
@@ -51,8 +54,13 @@ struct Losses {
 extension UpkeepRules {
     /// Returns whether a file of this device was published so recently that it may not be listed yet.
     func mayBeUnlisted(_ file: KnownFile, _ now: Int64) -> Bool {
+        file.published.map { mayBeUnlisted(publishedAt: $0, now) } ?? true
+    }
+
+    /// Returns whether a file that was published at a time may not be listed yet: in this run, or recently.
+    func mayBeUnlisted(publishedAt published: Int64, _ now: Int64) -> Bool {
         // The clock may have been set back since.
-        file.published.map { abs(now - $0) < patience } ?? true
+        published == now || abs(now - published) < listingDelay
     }
 }
 

@@ -5,34 +5,74 @@ internal import Remotes
 
 // The steps that keep the container small and complete.
 extension StoreExchange {
+    /// Keeps the container small and complete, and sends the files that this takes.
+    ///
+    /// - Parameters:
+    ///   - listing: the files in the container.
+    ///   - introduces: whether the other devices do not know this one yet.
+    ///   - outcome: the outcome of the run.
+    /// - Throws: errors that are not the container's.
+    func tidy(
+        _ listing: Container.Listing,
+        introducing introduces: Bool,
+        _ outcome: inout ExchangeOutcome
+    ) async throws {
+        _ = try await reach(&outcome) { _ in try await tidy(listing, introduces) }
+        try await publish(&outcome)
+        _ = try await reach(&outcome) { _ in try await removal(listing).removeCut() }
+        try pass(.tidied)
+    }
+
+    /// The rules for this container.
+    var rules: UpkeepRules {
+        var rules = options.upkeep
+        if container.root.directory != nil { rules.listingDelay = 0 }
+        return rules
+    }
+
     /// Writes this device's card, joins old files, and removes covered files.
-    func tidy(_ listing: Container.Listing, _ introduces: Bool) async throws {
-        try sidecar.write { access in
-            try access.expireRemoved(options.upkeep, now: now)
+    private func tidy(_ all: Container.Listing, _ introduces: Bool) async throws {
+        let rules = rules
+        let listing = try sidecar.write { access in
+            try access.expireRemoved(rules, now: now)
             let outgoing = try upkeep(access)
+            try OwnDamage(in: all, access, rules, now: now).repair(access, outgoing, now: now)
+            let whole = try all.whole(access)
             let card = Card(
                 access: access,
                 outgoing: outgoing,
-                rules: options.upkeep,
+                rules: rules,
                 now: now,
                 program: options.program
             )
             try card.introduce(atOnce: introduces)
-            _ = try access.completeStandIns(at: now)
+            try access.completeStandIns(at: now)
             let compaction = Compaction(
                 access: access,
-                rules: options.upkeep,
+                rules: rules,
                 now: now,
-                listing: listing
+                listing: whole
             )
             if let covers = try compaction.covers(refills: options.refills) {
                 try BaselineWriter(access: access, outgoing: outgoing).write(covers: covers)
             }
+            return whole
         }
         try await lookAfterBlobs(listing)
         try await bundle(listing)
-        try await removeCovered(listing)
+        try await removal(listing).removeCovered()
         try await removeAbandoned(listing)
+    }
+
+    private func removal(_ listing: Container.Listing) -> Removal {
+        Removal(
+            sidecar: sidecar,
+            container: container,
+            rules: rules,
+            now: now,
+            listing: listing,
+            check: options.check
+        )
     }
 
     /// Removes the remains of killed uploads, of any device; an upload that is still running after a day is
@@ -93,30 +133,5 @@ extension StoreExchange {
             wall: now,
             program: options.program
         )
-    }
-
-    /// Removes files of this device, and of forgotten ones, that others have covered long enough.
-    private func removeCovered(_ listing: Container.Listing) async throws {
-        let removed = try sidecar.read { access in
-            let standing = try access.standIns().standing(in: listing).filter {
-                $0.complete.map { now - $0 >= options.upkeep.keeping } ?? false
-            }
-            let cover = Cover(standing)
-            let own = try access.ownIDs
-            return try listing.all.filter { folder, _ in folder != .info }
-                .compactMap { folder, file -> (Container.Folder, KnownFile)? in
-                    guard let known = try access.file(named: file.name), cover.has(known.id) else {
-                        return nil
-                    }
-                    if known.isOwn { return (folder, known) }
-                    guard let device = known.device else { return nil }
-                    let isOurs = try own.contains(device) || access.isGone(device)
-                    return isOurs ? (folder, known) : nil
-                }
-        }
-        try await container.remove(removed.map { ($0.rawValue, $1.name) }, check: options.check) {
-            let file = removed[$0].1
-            if file.isOwn { try sidecar.write { try $0.setRemoved(file.id, at: now) } }
-        }
     }
 }

@@ -28,8 +28,10 @@ public struct UpkeepRules: Sendable {
     public var removedBytes: Int64 = 256 << 20
     /// The least time between two cards of a device.
     public var cardAge = 24 * hour
-    /// The time for which a published file may not be listed yet.
+    /// The time for which a lost file is left to its author.
     public var patience = hour
+    /// The time for which a published file may not be listed yet; a folder of this machine lists it at once.
+    public var listingDelay = hour
 
     public init() {}
 }

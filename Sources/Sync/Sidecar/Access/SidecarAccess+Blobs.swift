@@ -10,6 +10,7 @@ struct SentBlob {
     var content: Digest
     var name: String
     var folder: String
+    var size: Int64
     /// The time since which no row is known to refer to it.
     var idle: Int64?
 }
@@ -19,7 +20,7 @@ extension SidecarAccess {
     func sentBlobs() throws -> [SentBlob] {
         try rows(
             """
-            SELECT id, name, folder, idle FROM mine
+            SELECT id, name, folder, size, idle FROM mine
             WHERE folder LIKE 'blob-%' AND published IS NOT NULL ORDER BY name
             """
         ).compactMap { row in
@@ -28,7 +29,14 @@ extension SidecarAccess {
             guard let file = row.bytes(0).withUnsafeBytes({ Digest(bytes: $0) }),
                 case .blob(let content)? = ContainerName(file: name, in: folder)
             else { throw damaged("a long value has no name") }
-            return SentBlob(file: file, content: content, name: name, folder: folder, idle: row[3])
+            return SentBlob(
+                file: file,
+                content: content,
+                name: name,
+                folder: folder,
+                size: row[3],
+                idle: row[4]
+            )
         }
     }
 

@@ -24,7 +24,7 @@ struct WaitingFile: Equatable {
         case unread
         /// Only a newer version of the program can read the file.
         case newer
-        /// The file is another program's, and is left alone.
+        /// The file is another program's, or another file has its content, and is left alone.
         case foreign
     }
 
@@ -116,21 +116,13 @@ extension SidecarAccess {
 
     private var foreign: Int64 { WaitingFile.Kind.foreign.rawValue }
 
-    func wait(
-        for name: String,
-        size: Int64,
-        _ reason: String,
-        _ kind: WaitingFile.Kind = .unread,
-        at now: Int64,
-        tried: Int64
-    ) throws {
-        let since = try waiting(name)?.since ?? now
+    func wait(for file: WaitingFile) throws {
         try run(
             """
             INSERT OR REPLACE INTO waiting (name, size, since, tried, reason, kind)
             VALUES (?, ?, ?, ?, ?, ?)
             """,
-            [name, size, since, tried, reason, kind.rawValue]
+            [file.name, file.size, file.since, file.tried, file.reason, file.kind.rawValue]
         )
     }
 
@@ -167,10 +159,8 @@ extension SidecarAccess {
         }
     }
 
-    /// Forgets a file of the outbox that another one replaces.
-    func withdraw(_ name: String) throws {
-        try run("DELETE FROM mine WHERE name = ? AND published IS NULL", [name])
-    }
+    /// Forgets a file that another one of its name replaces.
+    func withdraw(_ name: String) throws { try run("DELETE FROM mine WHERE name = ?", [name]) }
 
     func setPublished(_ file: OwnFile, at now: Int64) throws {
         try run("UPDATE mine SET published = ? WHERE id = ?", [now, Data(file.id.bytes)])

@@ -43,22 +43,30 @@ extension SidecarAccess {
     }
 
     /// Records which files have become complete: each part was read and joined, or written and published.
-    ///
-    /// - Returns: whether any has become complete.
-    func completeStandIns(at now: Int64) throws -> Bool {
-        var isNew = false
+    func completeStandIns(at now: Int64) throws {
         for standIn in try standIns() where standIn.complete == nil {
-            guard try standIn.files.allSatisfy({ try hasRead($0) || hasPublished($0) }) else {
+            guard try standIn.files.allSatisfy({ try hasSeen($0) || hasPublished($0) }) else {
                 continue
             }
             try run("UPDATE baseline SET at = ? WHERE id = ?", [now, Data(standIn.id.bytes)])
-            isNew = true
         }
-        return isNew
     }
 
-    private func hasRead(_ id: Digest) throws -> Bool {
-        try row("SELECT 1 FROM seen WHERE id = ? AND covered IS NULL", [Data(id.bytes)]) != nil
+    /// Relies no longer on a file that does not hold what it says it covers, and lists it.
+    func disbelieve(_ standIn: StandIn, at now: Int64) throws {
+        try run("DELETE FROM baseline WHERE id = ?", [Data(standIn.id.bytes)])
+        guard let file = try file(named: standIn.name) else { return }
+        let reason = explain(ChangeError.unproven(file.name))
+        try wait(
+            for: WaitingFile(
+                name: file.name,
+                size: file.size,
+                since: now,
+                tried: now,
+                reason: reason,
+                kind: .unread
+            )
+        )
     }
 
     private func hasPublished(_ id: Digest) throws -> Bool {
@@ -67,25 +75,14 @@ extension SidecarAccess {
             [Data(id.bytes)]
         ) != nil
     }
-
-    /// Records a file as read, since another one covers it.
-    func pass(over id: Digest, name: String, size: Int64, _ kind: FileKind, at now: Int64) throws {
-        try run(
-            """
-            INSERT OR IGNORE INTO seen (id, name, size, kind, device, sequence, at, covered)
-            VALUES (?, ?, ?, ?, 0, 0, ?, 1)
-            """,
-            [Data(id.bytes), name, size, Int64(kind.rawValue), now]
-        )
-        try run("DELETE FROM waiting WHERE name = ?", [name])
-    }
 }
 
 /// A data file that is known by its name, and that this device wrote or read.
 struct KnownFile {
     var id: Digest
     var name: String
-    /// The author; `nil` for this device's own file, and for a file that was passed over.
+    var size: Int64
+    /// The author; `nil` for this device's own file.
     var device: DeviceID?
     var isOwn: Bool
     /// The time of its publication, if it is this device's file.
@@ -95,19 +92,26 @@ struct KnownFile {
 extension SidecarAccess {
     /// Returns the record of a file of the container, by its name.
     func file(named name: String) throws -> KnownFile? {
-        if let own = try row("SELECT id, published FROM mine WHERE name = ?", [name]) {
+        if let own = try row("SELECT id, published, size FROM mine WHERE name = ?", [name]) {
             return own.digests(0).first.map {
-                KnownFile(id: $0, name: name, device: nil, isOwn: true, published: own[1])
+                KnownFile(
+                    id: $0,
+                    name: name,
+                    size: own[2],
+                    device: nil,
+                    isOwn: true,
+                    published: own[1]
+                )
             }
         }
-        guard let seen = try row("SELECT id, device FROM seen WHERE name = ?", [name]),
+        guard let seen = try row("SELECT id, device, size FROM seen WHERE name = ?", [name]),
             let id = seen.digests(0).first
         else { return nil }
-        let author = try device(seen[1])
         return KnownFile(
             id: id,
             name: name,
-            device: author.isZero ? nil : author,
+            size: seen[2],
+            device: try device(seen[1]),
             isOwn: false,
             published: nil
         )
@@ -117,25 +121,50 @@ extension SidecarAccess {
     func ownFiles() throws -> [KnownFile] {
         try rows(
             """
-            SELECT id, name, published FROM mine
+            SELECT id, name, size, published FROM mine
             WHERE removed IS NULL AND folder IN ('log', 'base') ORDER BY name
             """
         ).compactMap { row in
             row.digests(0).first.map {
-                KnownFile(id: $0, name: row[1], device: nil, isOwn: true, published: row[2])
+                KnownFile(
+                    id: $0,
+                    name: row[1],
+                    size: row[2],
+                    device: nil,
+                    isOwn: true,
+                    published: row[3]
+                )
             }
         }
     }
 
-    /// Returns others' data files that were read or passed over, with the times.
+    /// Returns this device's published files except long values, and whether they are to be in the container.
+    func publishedFiles() throws -> [(file: OwnFile, at: Int64, isDue: Bool)] {
+        try rows(
+            """
+            SELECT id, name, folder, size, published, removed IS NULL FROM mine
+            WHERE published IS NOT NULL AND folder NOT LIKE 'blob-%' ORDER BY name
+            """
+        ).compactMap { row in
+            row.digests(0).first.map {
+                let file = OwnFile(id: $0, name: row[1], folder: row[2], size: row[3], changes: 0)
+                return (file, row[4], row[5])
+            }
+        }
+    }
+
+    /// Returns others' data files that were read, with the times.
     func readFiles() throws -> [(file: KnownFile, at: Int64)] {
         let kinds: [FileKind] = [.changes, .baselinePart, .baselineIndex]
         return try rows(
-            "SELECT id, name, at FROM seen WHERE kind IN (?, ?, ?)",
+            "SELECT id, name, size, at FROM seen WHERE kind IN (?, ?, ?)",
             StatementArguments(kinds.map { Int64($0.rawValue) })
         ).compactMap { row in
             row.digests(0).first.map {
-                (KnownFile(id: $0, name: row[1], device: nil, isOwn: false), row[2])
+                (
+                    KnownFile(id: $0, name: row[1], size: row[2], device: nil, isOwn: false),
+                    row[3]
+                )
             }
         }
     }

@@ -1,8 +1,13 @@
+internal import Changes
 internal import Files
+public import Foundation
+public import Remotes
 public import Stores
 public import Sync
 
-/// Reports the state of stores that take part, without reading the container.
+/// Reports the state of stores that take part.
+///
+/// It lists the container if that is a folder of this machine, and reads no file of it.
 public struct ShowSync: Sendable {
     /// The status of one store.
     public struct Outcome: Sendable {
@@ -16,30 +21,67 @@ public struct ShowSync: Sendable {
     }
 
     private let places: SyncPlaces
+    private let folder: @Sendable (String) throws -> any RemoteFolder
+    private let isOff: Bool
     private let context: OperationContext
 
-    public init(in places: SyncPlaces, context: OperationContext) {
+    /// - Parameters:
+    ///   - places: the stores.
+    ///   - folder: returns the remote folder of an address.
+    ///   - isOff: whether the settings switch sync off.
+    ///   - context: the context of the operation.
+    public init(
+        in places: SyncPlaces,
+        folder: @escaping @Sendable (String) throws -> any RemoteFolder,
+        isOff: Bool,
+        context: OperationContext
+    ) {
         self.places = places
+        self.folder = folder
+        self.isOff = isOff
         self.context = context
     }
 
     /// Returns the status of stores.
     ///
     /// - Throws: `SidecarError`, `FileError`, `CancellationError`.
-    public func run(_ stores: [Store]) throws -> [Outcome] {
-        try stores.map { store in
-            let overview = try places.overview(of: store)
-            guard overview.group != nil else {
-                throw SyncError.notEnabled(store.path.description)
-            }
+    public func run(_ stores: [Store], at date: Date) async throws -> [Outcome] {
+        var outcomes: [Outcome] = []
+        for store in stores {
+            let overview = try await overview(of: store, at: date)
             let (preview, error) = try look(at: store, overview)
-            return Outcome(
-                store: store.path.description,
-                overview: overview,
-                preview: preview,
-                state: StoreState(overview, after: error)
+            outcomes.append(
+                Outcome(
+                    store: store.path.description,
+                    overview: overview,
+                    preview: preview,
+                    state: StoreState(overview, after: error)
+                )
             )
         }
+        return outcomes
+    }
+
+    private func overview(of store: Store, at date: Date) async throws -> SyncOverview {
+        var overview = try places.overview(of: store)
+        guard let group = overview.group.flatMap({ GroupName($0) }) else {
+            throw SyncError.notEnabled(store.path.description)
+        }
+        overview.isOff = isOff
+        do {
+            let container = Container(
+                try folder(overview.container ?? ""),
+                group: group,
+                scratch: context.scratch
+            )
+            let sidecar = try Sidecar(in: places.sidecar(of: store))
+            defer { try? sidecar.close() }
+            try await overview.compare(with: container, sidecar, at: date)
+        } catch let error as any ExplainedError where error is RemoteError || error is FileError {
+            overview.isAway = true
+            context.warn(explain(error))
+        }
+        return overview
     }
 
     /// Returns the tables of a store that sync, and the error of its file, which it reports.

@@ -6,6 +6,8 @@ public enum StoreState: String, Sendable {
     case localOnly = "local_only"
     case behind
     case needsDecision = "needs_decision"
+    /// The settings switch sync off.
+    case off
     /// The file is missing.
     case gone
     /// The file is damaged, or no longer a store.
@@ -25,6 +27,7 @@ public enum StoreState: String, Sendable {
             case .localOnly: self = .localOnly
             case .behind: self = .behind
             case .needsDecision: self = .needsDecision
+            case .off: self = .off
             }
         }
     }

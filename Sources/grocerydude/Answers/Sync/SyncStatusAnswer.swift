@@ -185,7 +185,9 @@ extension SyncOverview {
             return "in step with \(counted(count, "device", "devices"))"
         case .localOnly: return localOnly
         case .needsDecision: return "needs a decision: \(decisionText ?? decision ?? "")"
-        case .behind: return behind(isOfFilesAlone: false) ?? "behind"
+        case .behind:
+            return behind(isOfFilesAlone: false) ?? "behind, its first exchange is not finished"
+        case .off: return "not exchanged: 'sync.enabled' is false"
         }
     }
 
@@ -197,7 +199,8 @@ extension SyncOverview {
         let counts = [
             (isOfFilesAlone ? 0 : Int(unsentChanges), "change", "changes", "sent"),
             (isOfFilesAlone ? 0 : Int(unwritten), "row", "rows", "written"),
-            (waiting.count, "file", "files", "read"),
+            (waiting.count + untaken, "file", "files", "read"),
+            (damaged, "own file", "own files", "whole in the container"),
         ].filter { $0.0 > 0 }
         if counts.isEmpty { return nil }
         return "behind, "

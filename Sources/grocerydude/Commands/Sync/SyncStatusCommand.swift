@@ -8,8 +8,8 @@ struct SyncStatusCommand: SyncingCommand {
         "status",
         "Show how stores that take part are: in step, behind, or in need of a decision.",
         discussion: """
-            It is told from what this machine knows since the last exchange; nothing is changed, and the \
-            container is not asked.
+            It says what this machine knows since the last exchange. A container that is a folder of this machine \
+            is listed as well; one elsewhere is not asked. Nothing is changed.
             """,
         example: "grocerydude sync status",
         "grocerydude sync status --max-age 1h || echo 'not in step for an hour'"
@@ -31,9 +31,15 @@ struct SyncStatusCommand: SyncingCommand {
     var ownFlags: [FlagValue?] { [FlagValue("--max-age", "sync.max_age", maxAge?.text)] }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let places = try SyncInputs(invocation).places()
-        let stores = try ShowSync(in: places, context: invocation.context)
-            .run(places.enabled(named: stores.store))
+        let inputs = SyncInputs(invocation)
+        let places = try inputs.places()
+        let show = ShowSync(
+            in: places,
+            folder: inputs.folder,
+            isOff: !invocation.profile.sync.isEnabled,
+            context: invocation.context
+        )
+        let stores = try await show.run(places.enabled(named: stores.store), at: invocation.now)
         try invocation.console.answer(SyncStatusAnswer(stores, invocation))
         guard let limit = invocation.profile.sync.maxAge else { return CommandResult(.done) }
         let isFresh = stores.allSatisfy { store in

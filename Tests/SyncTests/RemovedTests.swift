@@ -199,10 +199,10 @@ struct RemovedTests {
         let sidecar = try Sidecar(in: pair.desk.sidecarPath)
         var rules = UpkeepRules()
         rules.removedBytes = 14
-        try sidecar.write { try $0.expireRemoved(rules, now: 0) }
+        try sidecar.write { try $0.removed.expire(rules, now: 0) }
         #expect(try sidecar.conflicts(all: true).map(\.lost) == ["c", "b"])
         rules.removedKeeping = 0
-        try sidecar.write { try $0.expireRemoved(rules, now: .max) }
+        try sidecar.write { try $0.removed.expire(rules, now: .max) }
         #expect(try sidecar.conflicts(all: true).isEmpty)
         try sidecar.close()
     }

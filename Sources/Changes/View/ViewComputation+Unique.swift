@@ -103,6 +103,24 @@ extension ViewComputation {
         next.shown[table.name] = shown
     }
 
+    /// Returns the values by which a row refers to its parent.
+    ///
+    /// A value that names the parent in another way, such as 'KG' for 'kg', stays.
+    private func values(
+        of reference: ViewSchema.Reference,
+        naming parent: RowID,
+        instead own: [Value],
+        _ last: Round
+    ) -> [Value] {
+        if reference.targets.isEmpty { return own.map { _ in .row(parent) } }
+        let table = reference.table
+        guard let other = last.shown[table]?[parent] ?? candidates[table]?[parent] else {
+            return own
+        }
+        let shown = reference.targets.map { value($0, of: other, in: table) }
+        return reference.folded(shown) == reference.folded(own) ? own : shown
+    }
+
     /// Returns the row with references to shown rows only; `nil` if it cannot be shown without one that is not.
     private func withParents(
         _ row: ViewRow,
@@ -142,17 +160,13 @@ extension ViewComputation {
                     return nil
                 }
             }
-            if reference.targets.isEmpty {
-                for place in places { result.values[place] = .row(parent) }
-            } else if let other = last.shown[reference.table]?[parent]
-                ?? candidates[reference.table]?[parent]
-            {
-                let shown = reference.targets.map { value($0, of: other, in: reference.table) }
-                // A value that names the row in another way, such as 'KG' for 'kg', stays.
-                let own = places.map { row.values[$0] }
-                if reference.folded(shown) == reference.folded(own) { continue }
-                for (place, value) in zip(places, shown) { result.values[place] = value }
-            }
+            let shown = values(
+                of: reference,
+                naming: parent,
+                instead: places.map { row.values[$0] },
+                last
+            )
+            for (place, value) in zip(places, shown) { result.values[place] = value }
         }
         return result
     }

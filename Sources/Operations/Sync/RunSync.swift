@@ -119,10 +119,8 @@ public struct RunSync: Sendable {
         var decision: SyncDecision?
         let writing = StoreReservation(store, options.writesWhileOpen, context)
         do {
-            var exchangeOptions = StoreExchange.Options(
-                scratch: context.scratch,
-                program: options.program
-            )
+            let scratch = context.scratch
+            var exchangeOptions = StoreExchange.Options(scratch: scratch, program: options.program)
             exchangeOptions.acceptsChanges = options.acceptsChanges
             exchangeOptions.rejoining = options.rejoining
             exchangeOptions.refills = options.refills
@@ -137,11 +135,7 @@ public struct RunSync: Sendable {
             let acceptance = Acceptance(
                 store: store,
                 sidecar: sidecar,
-                container: Container(
-                    try folder(address),
-                    group: group,
-                    scratch: context.scratch
-                ),
+                container: Container(try folder(address), group: group, scratch: scratch),
                 date: options.date,
                 context: context
             )

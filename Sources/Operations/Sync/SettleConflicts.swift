@@ -28,6 +28,7 @@ public struct SettleConflicts: Sendable {
     /// - Parameters:
     ///   - store: the store.
     ///   - all: whether everything is returned that sync took out of the store, instead of edits that lost.
+    /// - Returns: the edits or rows, the rows that are not shown, and the overview.
     /// - Throws: `SidecarError`, `FileError`.
     public func list(_ store: Store, all: Bool = false) throws -> List {
         let sidecar = try Sidecar(in: places.sidecar(of: store))

@@ -85,7 +85,8 @@ public enum SyncError: ExplainedError {
         case .noContainerNamed, .severalStores, .badGroup: .usage
         case .noStore, .noStores, .notEnabled, .alreadyEnabled, .refused, .nothingToSync, .noTable,
             .containerInsideStores, .storesInsideContainer, .synchronisedFolder, .nothingBefore,
-            .noConflict, .noColumn, .noDevice, .storeGone, .unreadableStore, .otherMap, .readOnlyStore,
+            .noConflict, .noColumn, .noDevice, .storeGone, .unreadableStore, .otherMap,
+            .readOnlyStore,
             .groupOfOther:
             .failed
         }

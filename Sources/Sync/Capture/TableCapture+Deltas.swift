@@ -98,9 +98,9 @@ extension TableCapture {
             for cell in cells { try noteSeed(cell, losesTo: known, capture) }
         } else if kind == .migration {
             let device = capture.stamp.device
-            try capture.access.keepLost(cells.map { ($0.column, $0.value) }, of: known.id)
+            try capture.access.removed.keep(cells.map { ($0.column, $0.value) }, of: known.id)
             for cell in cells {
-                try capture.access.note(
+                try capture.access.removed.add(
                     Conflict(.deleted, cell, of: known, lost: cell, by: device)
                 )
             }
@@ -113,7 +113,7 @@ extension TableCapture {
         guard let won = known.state.cell(cell.column), won.value != named.value,
             named.loses(to: won)
         else { return }
-        try capture.access.note(Conflict(.seed, cell, of: known, winner: won))
+        try capture.access.removed.add(Conflict(.seed, cell, of: known, winner: won))
         try capture.access.markDirty(known.id)
     }
 
@@ -155,7 +155,7 @@ extension TableCapture {
         }
         if known?.state.isTombstone == true {
             let lost = try zip(table.columns.map(\.name), capture.wires(values, of: table))
-            try capture.access.keepLost(Array(lost), of: old.id)
+            try capture.access.removed.keep(Array(lost), of: old.id)
         }
         try edit(old, cells, known, &capture)
         try capture.access.wakeHeld()
@@ -254,7 +254,7 @@ extension TableCapture {
             // Elsewhere the row was deleted, and perhaps inserted again: the edit is lost, and listed.
             let kind = known.state.isAlive ? Conflict.Kind.inserted : .deleted
             for cell in cells {
-                try capture.access.note(
+                try capture.access.removed.add(
                     Conflict(kind, cell, of: known, lost: cell, by: capture.stamp.device)
                 )
             }
@@ -267,7 +267,7 @@ extension TableCapture {
             guard let won = known?.state.cell(cell.column), try capture.access.isUnwritten(old.id),
                 won.stamp.device != capture.stamp.device, !cell.stamp.isZero, let known
             else { continue }
-            try capture.access.note(Conflict(.overwritten, won, of: known, winner: cell))
+            try capture.access.removed.add(Conflict(.overwritten, won, of: known, winner: cell))
         }
         let delta = RowState(causalLength: old.causalLength, birth: nil, cells: cells)
         try capture.tell(RowDelta(old.id, delta), in: table.name)

@@ -47,7 +47,7 @@ public struct Enrolment: Sendable {
         try await container.prefetch((listing.files[.info] ?? []).map { ("info", $0) })
         var names: [DeviceID: String] = [:]
         for file in listing.files[.info] ?? [] {
-            guard let card = try await container.card(file), groups.contains(card.header.group),
+            guard let card = try await container.readCard(file), groups.contains(card.header.group),
                 card.content.gone == nil
             else { continue }
             names[card.header.device] = card.content.name

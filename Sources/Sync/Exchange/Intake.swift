@@ -372,9 +372,9 @@ struct Intake {
                 }
                 let kind: Conflict.Kind = new.state.isAlive ? .inserted : .deleted
                 if kind == .deleted {
-                    try access.keepLost(old.state.cells.map { ($0.column, $0.value) }, of: old.id)
+                    try access.removed.keep(old.state.cells.map { ($0.column, $0.value) }, of: old.id)
                 }
-                try access.note(
+                try access.removed.add(
                     Conflict(kind, lost, of: new, lost: lost, by: lost.stamp.device)
                 )
                 continue
@@ -384,7 +384,7 @@ struct Intake {
             // A seed loses to any edit, so only differences between two seeds are listed.
             if isSeed, !won.stamp.isZero { continue }
             guard try isSeed || !hasHeard(lost.stamp, won.stamp, access) else { continue }
-            try access.note(Conflict(isSeed ? .seed : .edited, lost, of: new, winner: won))
+            try access.removed.add(Conflict(isSeed ? .seed : .edited, lost, of: new, winner: won))
         }
     }
 

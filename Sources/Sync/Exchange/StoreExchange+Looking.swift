@@ -56,7 +56,7 @@ extension Container {
     }
 
     /// Reads a device's card; `nil` if the file is none, or is incomplete.
-    func card(_ file: RemoteFile) async throws -> DocumentFile<DeviceCard>? {
+    func readCard(_ file: RemoteFile) async throws -> DocumentFile<DeviceCard>? {
         guard file.size < 2 << 20 else { return nil }
         return try await whole(file, in: .info) {
             try DocumentFile(reading: $0, name: $1, inflate: RawDeflate.inflate)

@@ -39,16 +39,9 @@ extension Sidecar {
             else { return .nothing }
             var clock = try access.clock
             let stamp = Stamp(clock: clock.tick(now: now, modified: now), device: try access.own)
-            let numbers = try access.conflictNumbers(with: number, of: known)
-            var cells = try access.lostCells(numbers, of: id, known.state, stamp)
-            for (name, text) in setting {
-                let own = cells + known.state.cells
-                guard let old = own.first(where: { $0.column.description == name }) else {
-                    return .noColumn
-                }
-                cells.removeAll { $0.column == old.column }
-                cells.append(Cell(old.column, stamp, Value(text, like: old.value)))
-            }
+            let numbers = try access.removed.numbers(with: number, of: known)
+            var cells = try access.removed.lostCells(numbers, of: id, known.state, stamp)
+            guard cells.set(setting, of: known.state.cells, stamp) else { return .noColumn }
             var taking = Taking(access, stamp)
             if !cells.isEmpty { taking.take(known, cells) }
             try taking.takeParents(of: known.table, known.state.cells + cells)
@@ -70,7 +63,7 @@ extension Sidecar {
             try outgoing.finish()
             try access.setClock(clock)
             for number in numbers { try access.run("DELETE FROM removed WHERE n = ?", [number]) }
-            if !known.state.isAlive { try access.forgetLost(id) }
+            if !known.state.isAlive { try access.removed.forget(id) }
             return .taken
         }
     }
@@ -105,7 +98,7 @@ private struct Taking {
                 guard let parent = try access.known(id) else { continue }
                 var cells = parent.state.cells
                 if parent.state.isTombstone {
-                    cells = try access.lastCells(of: id).map { Cell($0.column, stamp, $0.value) }
+                    cells = try access.removed.lastCells(of: id).map { Cell($0.column, stamp, $0.value) }
                     // What this device has never had, it cannot bring back.
                     if cells.isEmpty { continue }
                     take(parent, cells)
@@ -135,7 +128,7 @@ private struct Taking {
             let id = RowID(key: named.map { ($0.column, $0.value) }, in: parent)
             if try access.known(id) != nil {
                 found.append(id)
-            } else if let id = try access.removedRow(of: parent, with: named) {
+            } else if let id = try access.removed.row(of: parent, with: named) {
                 found.append(id)
             }
         }
@@ -160,55 +153,22 @@ extension Value {
     }
 }
 
-extension SidecarAccess {
-    /// Returns the conflicts that are settled with one: all of a deleted row, else those of columns that have to fit
-    /// its column.
-    func conflictNumbers(with number: Int64, of row: KnownRow) throws -> [Int64] {
-        let listed = try rows(
-            "SELECT n, c FROM conflict WHERE id = ? ORDER BY n",
-            [Data(row.id.bytes)]
-        ).map { (number: $0[0] as Int64, column: $0[1] as Int64?) }
-        guard row.state.isAlive else { return Set(listed.map(\.number) + [number]).sorted() }
-        guard let place = listed.first(where: { $0.number == number })?.column else {
-            return [number]
-        }
-        let column = try column(place)
-        let group =
-            try columnMeanings?.group(of: column, in: row.table) ?? [column.description]
-        if group.count == 1 { return [number] }
-        return try listed.filter { entry in
-            try entry.column.map { group.contains(try self.column($0).description) } ?? false
-        }.map(\.number)
-    }
-
-    /// Returns the values that lost, as cells of a new edit; if a column has several, the last one.
-    func lostCells(
-        _ numbers: [Int64],
-        of id: RowID,
-        _ state: RowState,
+extension [Cell] {
+    /// Sets columns to values given as texts, which get the type of the present value.
+    ///
+    /// - Returns: `false` if neither these cells nor those of the row have a column.
+    fileprivate mutating func set(
+        _ values: [String: String],
+        of row: [Cell],
         _ stamp: Stamp
-    ) throws -> [Cell] {
-        var cells: [ColumnName: Cell] = [:]
-        if !state.isAlive {
-            for (column, value) in try lastCells(of: id) {
-                cells[column] = Cell(column, stamp, value)
+    ) -> Bool {
+        for (name, text) in values {
+            guard let old = (self + row).first(where: { $0.column.description == name }) else {
+                return false
             }
+            removeAll { $0.column == old.column }
+            append(Cell(old.column, stamp, Value(text, like: old.value)))
         }
-        for number in numbers {
-            let sql = "SELECT c, lost, kind, cells FROM removed WHERE n = ? AND settled = 1"
-            guard let row = try self.row(sql, [number]),
-                let kind = Conflict.Kind(rawValue: row[2])
-            else { continue }
-            // A row that is alive and only not shown has its values.
-            if state.isAlive, [.yielded, .hidden, .emptied].contains(kind) { continue }
-            for (column, value) in try removedCells(row.bytes(3)) {
-                cells[column] = Cell(column, stamp, value)
-            }
-            let place: Int64? = row[0]
-            guard let place, let value = try value(row.bytes(1)) else { continue }
-            let column = try column(place)
-            cells[column] = Cell(column, stamp, value)
-        }
-        return Array(cells.values)
+        return true
     }
 }

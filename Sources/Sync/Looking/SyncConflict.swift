@@ -69,10 +69,10 @@ extension Sidecar {
         try read { access in
             let sql = "SELECT id, cells, c, lost FROM removed WHERE n = ? AND settled = 1"
             guard let row = try access.row(sql, [number]) else { return nil }
-            var cells = try access.removedCells(row.bytes(1))
+            var cells = try access.removed.cells(row.bytes(1))
             if cells.isEmpty, let id = RowID(bytes: row.bytes(0)) {
                 let isGone = try access.known(id)?.state.isAlive != true
-                if isGone { cells = try access.lastCells(of: id) }
+                if isGone { cells = try access.removed.lastCells(of: id) }
             }
             if let place = row["c"] as Int64?, let value = try access.value(row.bytes(3)) {
                 let column = try access.column(place)
@@ -107,7 +107,7 @@ extension SidecarAccess {
     /// Returns a short text of a row, which is its name if it has one.
     func title(of id: RowID) throws -> String? {
         let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []
-        let texts = try (cells.isEmpty ? lastCells(of: id) : cells).compactMap {
+        let texts = try (cells.isEmpty ? removed.lastCells(of: id) : cells).compactMap {
             cell -> (name: String, text: String)? in
             guard case .text(let bytes) = cell.1, !bytes.isEmpty, bytes.count <= 80,
                 let text = String(validating: bytes, as: UTF8.self)

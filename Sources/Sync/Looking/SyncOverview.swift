@@ -112,8 +112,7 @@ public struct SyncOverview: Sendable {
             device = try access.text("name")
             ownID = try access.own.description
             isEnabling = try access.phase == .enabling
-            decision = try access.text("decision")
-            decisionText = try access.text("decision_text")
+            (decision, decisionText) = try (access.text("decision"), access.text("decision_text"))
             isAway = try access.integer("away") == 1
             lastExchange = try access.integer("exchanged").map(Date.init(milliseconds:))
             let unsent = try access.unpublished()

@@ -23,7 +23,9 @@ public struct UnshownRow: Sendable {
     /// The reason in words.
     public var reason: String {
         let other = self.other.map { " ('\($0)')" } ?? ""
-        if let column { return "its '\(column)' is empty here, since the row that it names is not shown" }
+        if let column {
+            return "its '\(column)' is empty here, since the row that it names is not shown"
+        }
         return switch HeldRow.Why(rawValue: why) {
         case .unborn: "only an edit of it has come, and not yet the row"
         case .table: "the store has no such table, or the map leaves it out"

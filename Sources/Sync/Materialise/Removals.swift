@@ -35,7 +35,7 @@ struct Removals {
                     cells: Array(zip(step.table.columns.map(\.name), wires)),
                     by: known?.deletion.device ?? .zero
                 )
-                try access.note(removal, isSettled: false)
+                try access.removed.add(removal, isSettled: false)
             case .update(let changes): try keep(changes.map(\.index), of: step, stored)
             }
         }
@@ -55,7 +55,7 @@ struct Removals {
                     known?.cell(column.name)
                 )
             )
-            try access.note(removal, isSettled: false)
+            try access.removed.add(removal, isSettled: false)
         }
     }
 

@@ -65,27 +65,31 @@ final class TableMapping: Sendable {
         groups = Self.groups(table, columns)
         let names = Dictionary(columns.map { ($0.place, $0.name) }) { first, _ in first }
         references = table.references.compactMap { reference in
-            guard let parent = tables[reference.parent], let wire = TableName(parent.wireName)
-            else {
-                return nil
-            }
-            let columns = reference.columns.compactMap { names[$0] }
-            guard columns.count == reference.columns.count else { return nil }
-            let isNumber = reference.namesNumbers(of: parent)
-            let targets = isNumber ? [] : reference.targets(in: parent)
-            guard isNumber || targets.count == columns.count else { return nil }
-            let empty = reference.isRequired ? nil : reference.empty(in: table.schema, isNumber)
-            return ViewSchema.Reference(
-                columns,
-                to: wire,
-                targets: targets,
-                yields: empty != nil && reference.onDelete != .cascade,
-                empty: empty,
-                folded: KeyComparison.folding(
-                    reference.parentColumns.map { parent.schema.columns[$0] }
-                )
-            )
+            tables[reference.parent].flatMap { Self.reference(reference, of: table, to: $0, names) }
         }
+    }
+
+    private static func reference(
+        _ reference: SyncReference,
+        of table: SyncTable,
+        to parent: SyncTable,
+        _ names: [Int: ColumnName]
+    ) -> ViewSchema.Reference? {
+        guard let wire = TableName(parent.wireName) else { return nil }
+        let columns = reference.columns.compactMap { names[$0] }
+        guard columns.count == reference.columns.count else { return nil }
+        let isNumber = reference.namesNumbers(of: parent)
+        let targets = isNumber ? [] : reference.targets(in: parent)
+        guard isNumber || targets.count == columns.count else { return nil }
+        let empty = reference.isRequired ? nil : reference.empty(in: table.schema, isNumber)
+        return ViewSchema.Reference(
+            columns,
+            to: wire,
+            targets: targets,
+            yields: empty != nil && reference.onDelete != .cascade,
+            empty: empty,
+            folded: KeyComparison.folding(reference.parentColumns.map { parent.schema.columns[$0] })
+        )
     }
 
     /// Returns the columns of each CHECK, composite reference and UNIQUE key; groups with a common column are one.
@@ -235,7 +239,9 @@ extension SyncReference {
                 values.append(.null)
                 continue
             }
-            guard case .constant(let value) = column.defaultValue, value != .null else { return nil }
+            guard case .constant(let value) = column.defaultValue, value != .null else {
+                return nil
+            }
             if isNumber {
                 guard case .integer(let number) = value, number <= 0 else { return nil }
             }

@@ -34,7 +34,7 @@ extension StoreExchange {
     private func tidy(_ all: Container.Listing, _ introduces: Bool) async throws {
         let rules = rules
         let listing = try sidecar.write { access in
-            try access.expireRemoved(rules, now: now)
+            try access.removed.expire(rules, now: now)
             let outgoing = try upkeep(access)
             try OwnDamage(in: all, access, rules, now: now).repair(access, outgoing, now: now)
             let whole = try all.whole(access)

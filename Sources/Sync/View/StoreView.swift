@@ -162,35 +162,38 @@ struct StoreView {
             }
             parts.append((numbers[index], part))
         }
-        let key: RowKey
-        if let place = table.keyIndex {
-            guard case .integer(let number) = taken[place] else {
-                throw access.damaged("a row of '\(table.name)' has no number")
-            }
-            key = .rowID(number)
-        } else if table.hasRowIDs {
-            guard let number = keys.key(of: row.id) else {
-                throw access.damaged("a row of '\(table.name)' has no number")
-            }
-            key = .rowID(number)
-        } else {
-            let stored = table.storedColumns
-            key = RowKey(
-                primaryKey: table.schema.primaryKey.map { place in
-                    stored.firstIndex(of: place).map { taken[$0] } ?? .null
-                }
-            )
-        }
         let emptied = emptied[row.id] ?? []
         let plain = table.columns.filter { emptied.contains($0.name) }.map(\.place)
         return DesiredRow(
             id: row.id,
             causalLength: states[table.name]?[row.id]?.causalLength ?? 1,
-            key: key,
+            key: try key(of: row.id, taken, table),
             values: zip(values, taken).map { $0 == nil ? nil : $1 },
             image: RowImage(parts),
             plain: (states[table.name]?[row.id].map(table.plainPlaces) ?? []).union(plain)
         )
+    }
+
+    /// Returns the key of a row in the store: its number, or the values of its primary key.
+    private func key(
+        of id: RowID,
+        _ values: [StoredValue],
+        _ table: TableMapping
+    ) throws -> RowKey {
+        guard table.keyIndex != nil || table.hasRowIDs else {
+            let stored = table.storedColumns
+            return RowKey(
+                primaryKey: table.schema.primaryKey.map { place in
+                    stored.firstIndex(of: place).map { values[$0] } ?? .null
+                }
+            )
+        }
+        if let place = table.keyIndex {
+            if case .integer(let number) = values[place] { return .rowID(number) }
+        } else if let number = keys.key(of: id) {
+            return .rowID(number)
+        }
+        throw access.damaged("a row of '\(table.name)' has no number")
     }
 }
 

@@ -54,7 +54,7 @@ extension SidecarAccess {
         for row in try rows("SELECT won, lost, cells FROM removed") {
             take(try value(row.bytes(0)))
             take(try value(row.bytes(1)))
-            for cell in try removedCells(row.bytes(2)) { take(cell.value) }
+            for cell in try removed.cells(row.bytes(2)) { take(cell.value) }
         }
         return wanted
     }

@@ -84,7 +84,8 @@ struct ConflictRow: AnswerRow {
         let cells = unshown.prefix(most).map { row in
             [
                 "  \(row.number.map(String.init) ?? String(row.row.prefix(8)))",
-                [row.table, row.column].compactMap(\.self).joined(separator: "."), row.title.map { "'\($0)'" } ?? "",
+                [row.table, row.column].compactMap(\.self).joined(separator: "."),
+                row.title.map { "'\($0)'" } ?? "",
                 row.reason ?? "", several ? row.store : "",
             ]
         }

@@ -1,0 +1,198 @@
+internal import Changes
+internal import Foundation
+internal import GRDB
+
+/// The rows and values that sync took out of the store, and edits that lost: the owner of `removed` and `lost`.
+struct RemovedRows {
+    let access: SidecarAccess
+
+    /// Adds an entry to the list of what went.
+    ///
+    /// - Parameters:
+    ///   - conflict: the row or value.
+    ///   - isSettled: whether it is gone already; if not, `settle` says so, and `dropIntents` forgets it.
+    /// - Throws: `SidecarError`.
+    func add(_ conflict: Conflict, isSettled: Bool = true) throws {
+        try access.run(
+            """
+            INSERT INTO removed (at, t, id, c, kind, won, lost, won_by, lost_by, cells, conflict, settled)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                access.integer("now") ?? 0, access.number(of: conflict.table),
+                Data(conflict.id.bytes),
+                conflict.column.map { try access.number(of: $0) }, conflict.kind.rawValue,
+                conflict.won.map { Data($0.encoded) }, conflict.lost.map { Data($0.encoded) },
+                access.number(of: conflict.wonBy), access.number(of: conflict.lostBy),
+                conflict.cells.map { Data(try bytes(of: $0)) }, conflict.isConflict, isSettled,
+            ]
+        )
+    }
+
+    private func bytes(of cells: [(column: ColumnName, value: Value)]) throws -> [UInt8] {
+        var writer = ByteWriter()
+        for (column, value) in cells {
+            try writer.varint(UInt64(access.number(of: column)))
+            writer.value(value)
+        }
+        return writer.bytes
+    }
+
+    /// Reads the values of a row that went.
+    func cells(_ bytes: [UInt8]) throws -> [(column: ColumnName, value: Value)] {
+        try bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            var cells: [(column: ColumnName, value: Value)] = []
+            do {
+                while reader.left > 0 {
+                    let name = try access.column(Int64(truncatingIfNeeded: reader.varint()))
+                    cells.append((name, try reader.value()))
+                }
+            } catch let breach as FormatBreach {
+                throw access.damaged("a removed row cannot be read: \(breach.reason)")
+            }
+            return cells
+        }
+    }
+
+    /// Returns the last known values of a deleted row; empty if this device has never had it, or has forgotten it.
+    func lastCells(of id: RowID) throws -> [(column: ColumnName, value: Value)] {
+        let lost = try self.lost(id)
+        if !lost.isEmpty { return lost }
+        let sql = """
+            SELECT cells FROM removed WHERE id = ? AND cells IS NOT NULL AND settled = 1
+            ORDER BY n DESC LIMIT 1
+            """
+        return try access.row(sql, [Data(id.bytes)]).map { try cells($0.bytes(0)) } ?? []
+    }
+
+    /// Returns the deleted row of a table that had values in some columns when this store last had it.
+    func row(
+        of table: TableName,
+        with values: [(column: ColumnName, value: Value)]
+    ) throws -> RowID? {
+        let sql = """
+            SELECT id, cells FROM removed WHERE t = ? AND cells IS NOT NULL AND settled = 1
+            ORDER BY n DESC
+            """
+        for row in try access.rows(sql, [access.number(of: table)]) {
+            let cells = try cells(row.bytes(1))
+            let hasAll = values.allSatisfy { value in
+                cells.contains { $0.column == value.column && $0.value.unmarked == value.value }
+            }
+            if hasAll { return RowID(bytes: row.bytes(0)) }
+        }
+        return nil
+    }
+
+    /// Forgets what went long ago, and the oldest entries beyond a size.
+    func expire(_ rules: UpkeepRules, now: Int64) throws {
+        try access.run(
+            "DELETE FROM removed WHERE conflict = 0 AND at < ?",
+            [now - rules.removedKeeping]
+        )
+        try access.run(
+            """
+            DELETE FROM removed WHERE n IN (SELECT n FROM (SELECT n, sum(coalesce(length(lost), 0)
+                + coalesce(length(won), 0) + coalesce(length(cells), 0)) OVER (ORDER BY n DESC) AS size
+                FROM removed) WHERE size > ?)
+            """,
+            [rules.removedBytes]
+        )
+    }
+
+    // MARK: - Deleted rows that were edited here
+
+    /// Keeps all values of a deleted row.
+    func keep(_ cells: [(column: ColumnName, value: Value)], of id: RowID) throws {
+        for (column, value) in cells where !column.isReserved {
+            try access.run(
+                "INSERT OR REPLACE INTO lost (id, c, value) VALUES (?, ?, ?)",
+                [Data(id.bytes), access.number(of: column), Data(value.encoded)]
+            )
+        }
+    }
+
+    /// Returns the values of a deleted row; empty if it was not edited here.
+    func lost(_ id: RowID) throws -> [(column: ColumnName, value: Value)] {
+        try access.rows("SELECT c, value FROM lost WHERE id = ?", [Data(id.bytes)]).compactMap {
+            row in
+            guard let value = try access.value(row.bytes(1)) else { return nil }
+            return (try access.column(row[0]), value)
+        }
+    }
+
+    func forget(_ id: RowID) throws {
+        try access.run("DELETE FROM lost WHERE id = ?", [Data(id.bytes)])
+    }
+
+    // MARK: - Taking
+
+    /// Returns the conflicts that are settled with one: all of a deleted row, else those of columns that have to fit
+    /// its column.
+    func numbers(with number: Int64, of row: KnownRow) throws -> [Int64] {
+        let listed = try access.rows(
+            "SELECT n, c FROM conflict WHERE id = ? ORDER BY n",
+            [Data(row.id.bytes)]
+        ).map { (number: $0[0] as Int64, column: $0[1] as Int64?) }
+        guard row.state.isAlive else { return Set(listed.map(\.number) + [number]).sorted() }
+        guard let place = listed.first(where: { $0.number == number })?.column else {
+            return [number]
+        }
+        let column = try access.column(place)
+        let group =
+            try access.columnMeanings?.group(of: column, in: row.table) ?? [column.description]
+        if group.count == 1 { return [number] }
+        return try listed.filter { entry in
+            try entry.column.map { group.contains(try access.column($0).description) } ?? false
+        }.map(\.number)
+    }
+
+    /// Returns the values that lost, as cells of a new edit; if a column has several, the last one.
+    func lostCells(
+        _ numbers: [Int64],
+        of id: RowID,
+        _ state: RowState,
+        _ stamp: Stamp
+    ) throws -> [Cell] {
+        var cells: [ColumnName: Cell] = [:]
+        if !state.isAlive {
+            for (column, value) in try lastCells(of: id) {
+                cells[column] = Cell(column, stamp, value)
+            }
+        }
+        for number in numbers {
+            let sql = "SELECT c, lost, kind, cells FROM removed WHERE n = ? AND settled = 1"
+            guard let row = try access.row(sql, [number]),
+                let kind = Conflict.Kind(rawValue: row[2])
+            else { continue }
+            // A row that is alive and only not shown has its values.
+            if state.isAlive, [.yielded, .hidden, .emptied].contains(kind) { continue }
+            for (column, value) in try self.cells(row.bytes(3)) {
+                cells[column] = Cell(column, stamp, value)
+            }
+            let place: Int64? = row[0]
+            guard let place, let value = try access.value(row.bytes(1)) else { continue }
+            let column = try access.column(place)
+            cells[column] = Cell(column, stamp, value)
+        }
+        return Array(cells.values)
+    }
+}
+
+extension SidecarAccess {
+    var removed: RemovedRows { RemovedRows(access: self) }
+
+    /// Reads a value of the list of conflicts; `nil` if there is none.
+    func value(_ bytes: [UInt8]) throws -> Value? {
+        guard !bytes.isEmpty else { return nil }
+        return try bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            do {
+                return try reader.value()
+            } catch {
+                throw damaged("a conflict has no value")
+            }
+        }
+    }
+}

@@ -310,6 +310,7 @@ struct HostileContainerTests {
         let sidecar = try Sidecar(in: desk.sidecarPath)
         try sidecar.publish(map, at: scene.now, program: "test")
         try sidecar.close()
+        for device in [desk, phone] { device.options.acceptsChanges = true }
         if ending == "base" || ending == "part" {
             desk.options.upkeep.files = 0
             desk.options.upkeep.deference = 0
@@ -471,6 +472,7 @@ struct HostileContainerTests {
         map.exclude = [try #require(TableName("x"))]
         try sidecar.publish(map, at: scene.now, program: "test")
         try sidecar.close()
+        for device in [desk, phone] { device.options.acceptsChanges = true }
         if kind == "base" || kind == "part" {
             desk.options.upkeep.files = 0
             desk.options.upkeep.deference = 0

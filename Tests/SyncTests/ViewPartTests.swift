@@ -1,3 +1,4 @@
+import Changes
 import Foundation
 import GRDB
 import Remotes
@@ -102,8 +103,12 @@ struct ViewPartTests {
             \(column == "b TEXT" ? index : "")
             """
         )
+        let map = try SyncMap(
+            json: Array(#"{"tables": {"thing": {"identity": ["a"]}}}"#.utf8),
+            name: "map"
+        )
         for device in [desk, phone] {
-            try await device.enable(at: start)
+            try await device.enable(at: start, map: map)
             try await device.sync(at: start)
         }
         try desk.edit("INSERT INTO thing (a) VALUES ('old')")

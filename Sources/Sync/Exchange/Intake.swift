@@ -372,7 +372,10 @@ struct Intake {
                 }
                 let kind: Conflict.Kind = new.state.isAlive ? .inserted : .deleted
                 if kind == .deleted {
-                    try access.removed.keep(old.state.cells.map { ($0.column, $0.value) }, of: old.id)
+                    try access.removed.keep(
+                        old.state.cells.map { ($0.column, $0.value) },
+                        of: old.id
+                    )
                 }
                 try access.removed.add(
                     Conflict(kind, lost, of: new, lost: lost, by: lost.stamp.device)

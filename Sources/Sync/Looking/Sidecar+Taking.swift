@@ -98,7 +98,9 @@ private struct Taking {
                 guard let parent = try access.known(id) else { continue }
                 var cells = parent.state.cells
                 if parent.state.isTombstone {
-                    cells = try access.removed.lastCells(of: id).map { Cell($0.column, stamp, $0.value) }
+                    cells = try access.removed.lastCells(of: id).map {
+                        Cell($0.column, stamp, $0.value)
+                    }
                     // What this device has never had, it cannot bring back.
                     if cells.isEmpty { continue }
                     take(parent, cells)

@@ -53,8 +53,8 @@ extension Sidecar {
                     title: try access.title(of: id),
                     column: try column.map { try access.column($0).description },
                     kind: row["kind"],
-                    won: try access.value(row.bytes(1))?.forPeople,
-                    lost: try access.value(row.bytes(2))?.forPeople,
+                    won: try access.decoded(row.bytes(1))?.forPeople,
+                    lost: try access.decoded(row.bytes(2))?.forPeople,
                     wonBy: try access.device(row["won_by"]).description,
                     lostBy: try access.device(row["lost_by"]).description
                 )
@@ -74,7 +74,7 @@ extension Sidecar {
                 let isGone = try access.known(id)?.state.isAlive != true
                 if isGone { cells = try access.removed.lastCells(of: id) }
             }
-            if let place = row["c"] as Int64?, let value = try access.value(row.bytes(3)) {
+            if let place = row["c"] as Int64?, let value = try access.decoded(row.bytes(3)) {
                 let column = try access.column(place)
                 cells.removeAll { $0.column == column }
                 cells.append((column, value))

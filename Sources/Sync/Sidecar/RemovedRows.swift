@@ -117,7 +117,7 @@ struct RemovedRows {
     func lost(_ id: RowID) throws -> [(column: ColumnName, value: Value)] {
         try access.rows("SELECT c, value FROM lost WHERE id = ?", [Data(id.bytes)]).compactMap {
             row in
-            guard let value = try access.value(row.bytes(1)) else { return nil }
+            guard let value = try access.decoded(row.bytes(1)) else { return nil }
             return (try access.column(row[0]), value)
         }
     }
@@ -172,7 +172,7 @@ struct RemovedRows {
                 cells[column] = Cell(column, stamp, value)
             }
             let place: Int64? = row[0]
-            guard let place, let value = try access.value(row.bytes(1)) else { continue }
+            guard let place, let value = try access.decoded(row.bytes(1)) else { continue }
             let column = try access.column(place)
             cells[column] = Cell(column, stamp, value)
         }
@@ -184,7 +184,7 @@ extension SidecarAccess {
     var removed: RemovedRows { RemovedRows(access: self) }
 
     /// Reads a value of the list of conflicts; `nil` if there is none.
-    func value(_ bytes: [UInt8]) throws -> Value? {
+    func decoded(_ bytes: [UInt8]) throws -> Value? {
         guard !bytes.isEmpty else { return nil }
         return try bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)

@@ -50,10 +50,10 @@ extension SidecarAccess {
         try forEachKnown { row in
             for cell in row.state.cells { take(cell.value) }
         }
-        for row in try rows("SELECT value FROM lost") { take(try value(row.bytes(0))) }
+        for row in try rows("SELECT value FROM lost") { take(try decoded(row.bytes(0))) }
         for row in try rows("SELECT won, lost, cells FROM removed") {
-            take(try value(row.bytes(0)))
-            take(try value(row.bytes(1)))
+            take(try decoded(row.bytes(0)))
+            take(try decoded(row.bytes(1)))
             for cell in try removed.cells(row.bytes(2)) { take(cell.value) }
         }
         return wanted

@@ -180,6 +180,8 @@ public struct StoreExchange {
         try withSnapshot(seeds: seeds, rejoining: options.rejoining) { _, _, _ in }
         try sidecar.write { access in
             try access.set("look", look)
+            // A store that was put back may refer to rows as they were once, so all of it is looked at.
+            if options.rejoining != nil { try access.alterAll() }
             // The application may have removed what was in their way.
             try access.retryRefused()
         }

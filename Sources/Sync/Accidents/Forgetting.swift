@@ -16,7 +16,7 @@ public struct Forgetting {
     /// - Returns: `false` if it is this device itself, or was forgotten before.
     /// - Throws: `SidecarError`, `FileError`.
     public func forget(_ device: Changes.DeviceID, at date: Date, program: String) throws -> Bool {
-        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        let now = date.milliseconds
         return try sidecar.write { access in
             guard try !access.ownIDs.contains(device), try !access.isGone(device) else {
                 return false

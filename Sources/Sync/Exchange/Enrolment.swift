@@ -84,7 +84,7 @@ public struct Enrolment: Sendable {
         program: String,
         random: () -> UInt64 = { .random(in: 1 ... .max) }
     ) throws {
-        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        let now = date.milliseconds
         let map = look.map?.content ?? map
         try sidecar.write { access in
             guard try access.phase == nil else { return }

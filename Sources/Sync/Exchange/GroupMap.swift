@@ -72,7 +72,7 @@ extension Sidecar {
     ///
     /// - Throws: `SidecarError`, `FileError`, `ChangeError`.
     public func publish(_ map: SyncMap, at date: Date, program: String) throws {
-        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        let now = date.milliseconds
         try write { access in
             let outgoing = Outgoing(
                 access,

@@ -94,7 +94,7 @@ public struct StoreExchange {
         self.store = store
         self.sidecar = sidecar
         self.container = container
-        self.now = Int64((now.timeIntervalSince1970 * 1000).rounded())
+        self.now = now.milliseconds
         self.options = options
     }
 

@@ -31,7 +31,7 @@ extension Sidecar {
         at date: Date,
         program: String
     ) throws -> TakenConflict {
-        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        let now = date.milliseconds
         return try write { access in
             let listed = try access.row("SELECT id FROM removed WHERE n = ?", [number])
             guard let id = listed.flatMap({ RowID(bytes: $0.bytes(0)) }),

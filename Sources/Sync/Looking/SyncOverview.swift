@@ -172,9 +172,8 @@ public struct SyncOverview: Sendable {
             isAway = true
             return
         }
-        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
-        var rules = UpkeepRules()
-        rules.listingDelay = 0
+        let now = date.milliseconds
+        let rules = UpkeepRules().fitting(container)
         try sidecar.read { access in
             damaged = try OwnDamage(in: listing, access, rules, now: now).missing.count
             untaken = try listing.all.count { _, file in
@@ -201,9 +200,4 @@ extension SidecarAccess {
             """
         ).map { SyncOverview.Table(name: try table($0[0]).description, rows: $0[1], held: $0[2]) }
     }
-}
-
-extension Date {
-    /// Creates a date from milliseconds since 1970.
-    init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }

@@ -24,11 +24,7 @@ extension StoreExchange {
     }
 
     /// The rules for this container.
-    var rules: UpkeepRules {
-        var rules = options.upkeep
-        if container.root.directory != nil { rules.listingDelay = 0 }
-        return rules
-    }
+    var rules: UpkeepRules { options.upkeep.fitting(container) }
 
     /// Writes this device's card, joins old files, and removes covered files.
     private func tidy(_ all: Container.Listing, _ introduces: Bool) async throws {

@@ -1,3 +1,5 @@
+internal import Remotes
+
 /// The rules for writing baselines and bundles, and for keeping the files that they cover; times are in
 /// milliseconds.
 public struct UpkeepRules: Sendable {
@@ -34,4 +36,11 @@ public struct UpkeepRules: Sendable {
     public var listingDelay = hour
 
     public init() {}
+
+    /// Returns the rules for a container: a folder of this machine lists a file at once.
+    func fitting(_ container: Container) -> UpkeepRules {
+        var rules = self
+        if container.root.directory != nil { rules.listingDelay = 0 }
+        return rules
+    }
 }

@@ -24,15 +24,7 @@ struct ConfigurationPiecesTests {
 
     /// The values in force and their origins, by key.
     private func settings(_ arguments: String...) throws -> [String: (value: String, at: String)] {
-        let outcome = try program.expect(["config", "show", "--all", "--json"] + arguments)
-        let answer = try #require(outcome.json as? [String: Any])
-        let rows = try #require(answer["settings"] as? [[String: Any]])
-        return Dictionary(
-            uniqueKeysWithValues: rows.map { row in
-                let origin = (row["origin"] as? [String: Any])?["text"] as? String ?? ""
-                return (row["key"] as? String ?? "", ("\(row["value"] ?? "")", origin))
-            }
-        )
+        try program.settings(arguments)
     }
 
     @Test("Pieces are read in the order of their names' bytes, and the own file overrides them")

@@ -23,20 +23,8 @@ struct ConfigurationTests {
     private func settings(
         _ arguments: String...,
         environment: [String: String] = [:]
-    ) throws -> [String: (value: String, origin: String)] {
-        let outcome = try program.run(
-            ["config", "show", "--all", "--json"] + arguments,
-            environment: environment
-        )
-        #expect(outcome.status == 0, "\(outcome.errors)")
-        let answer = try #require(outcome.json as? [String: Any])
-        let rows = try #require(answer["settings"] as? [[String: Any]])
-        return Dictionary(
-            uniqueKeysWithValues: rows.map { row in
-                let origin = (row["origin"] as? [String: Any])?["text"] as? String ?? ""
-                return (row["key"] as? String ?? "", ("\(row["value"] ?? "")", origin))
-            }
-        )
+    ) throws -> [String: (value: String, at: String)] {
+        try program.settings(arguments, environment: environment)
     }
 
     @Test("The configuration may begin with a byte order mark")
@@ -69,7 +57,7 @@ struct ConfigurationTests {
         )
         func expect(_ key: String, _ value: String, _ origin: String) {
             #expect(settings[key]?.value == value)
-            #expect(settings[key]?.origin == origin)
+            #expect(settings[key]?.at == origin)
         }
         expect("remote", "/flag", "--remote")
         expect("lock_wait", "3m", "GROCERYDUDE_LOCK_WAIT")
@@ -80,7 +68,7 @@ struct ConfigurationTests {
         // Without the two, the profile is next.
         let others = try self.settings()
         #expect(others["lock_wait"]?.value == "2m")
-        #expect(others["remote"]?.origin == "\(file):8")
+        #expect(others["remote"]?.at == "\(file):8")
     }
 
     @Test("The configuration shows the effective settings in a readable form")

@@ -77,6 +77,26 @@ struct Program {
         try expect(arguments, status: status, sourceLocation: sourceLocation)
     }
 
+    /// Returns the values in force, and the places that define them, by the keys of settings.
+    func settings(
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) throws -> [String: (value: String, at: String)] {
+        let outcome = try run(
+            ["config", "show", "--all", "--json"] + arguments,
+            environment: environment
+        )
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let answer = try #require(outcome.json as? [String: Any])
+        let rows = try #require(answer["settings"] as? [[String: Any]])
+        return Dictionary(
+            uniqueKeysWithValues: rows.map { row in
+                let origin = (row["origin"] as? [String: Any])?["text"] as? String ?? ""
+                return (row["key"] as? String ?? "", ("\(row["value"] ?? "")", origin))
+            }
+        )
+    }
+
     /// Writes the configuration.
     func configure(_ text: String) throws {
         try sandbox.write(text, to: Self.configuration)

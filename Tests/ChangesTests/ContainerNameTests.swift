@@ -79,9 +79,11 @@ struct ContainerNameTests {
     @Test(
         "A group's name is made of a store's name",
         arguments: [
-            ("Grocery-Dude.sqlite", "grocery-dude"), ("My  Notes (2).db", "my-notes-2"),
-            ("Äpfel", "pfel"), ("...", "store"), ("", "store"), ("----.sqlite", "store"),
-            (String(repeating: "ab", count: 30), String(repeating: "ab", count: 20)),
+            ("Grocery-Dude.sqlite", "grocery-dude"), ("My  Notes (2).db", "my-notes-2-e0deec7e"),
+            ("Äpfel.db", "apfel-ebf2411b"), ("Große.db", "gro-e-25af06ce"),
+            ("日本.db", "store-cf2abf0c"), ("a.2023.db", "a-2023-3b76b317"),
+            ("...", "store-5ec1f7e7"), ("", "store-e3b0c442"), ("----.sqlite", "store-bd64bb8e"),
+            (String(repeating: "ab", count: 30), "ababababababababababababababab-379ae21a"),
         ]
     )
     func groupNames(store: String, name: String) {

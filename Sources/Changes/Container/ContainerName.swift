@@ -12,17 +12,36 @@ public struct GroupName: Hashable, Sendable, CustomStringConvertible {
         description = String(text)
     }
 
-    /// Derives a name from a store's name: its letters in lower case, with a hyphen for each run of other
-    /// characters.
+    /// Derives a name from a store's name: the name in lower case, without its extension.
+    ///
+    /// Other characters become letters of ASCII, or hyphens. In that case the name ends with a hash of the store's
+    /// name, so that two stores never get the same name by this.
     public init(ofStore name: String) {
-        let stem = name.split(separator: ".", omittingEmptySubsequences: true).first ?? ""
-        let words = stem.lowercased().utf8.split {
+        let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
+        let lower = stem.lowercased()
+        if let name = GroupName(lower), lower.utf8.first != UInt8(ascii: "-") {
+            self = name
+            return
+        }
+        let letters = lower.unicodeScalars.map { $0.isASCII ? Character($0) : $0.asciiLetter }
+        let words = String(letters).utf8.split {
             !isGroupCharacter($0) || $0 == UInt8(ascii: "-")
         }
         let joined = words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "-")
-        let short = String(joined.prefix(40))
-        let trimmed = short.hasSuffix("-") ? String(short.dropLast()) : short
-        description = trimmed.isEmpty ? "store" : trimmed
+        let hash = Array(stem.utf8).withUnsafeBytes { "\(Digest(of: $0))" }.prefix(8)
+        description = "\(joined.isEmpty ? "store" : joined.prefix(30))-\(hash)"
+    }
+}
+
+extension Unicode.Scalar {
+    /// The letter of ASCII on which a Latin letter is based, by its name; a hyphen for other characters.
+    fileprivate var asciiLetter: Character {
+        let words = (properties.name ?? "").split(separator: " ")
+        guard words.first == "LATIN", let place = words.firstIndex(of: "LETTER"),
+            words.indices.contains(place + 1), words[place + 1].count == 1,
+            let letter = words[place + 1].lowercased().first
+        else { return "-" }
+        return letter
     }
 }
 

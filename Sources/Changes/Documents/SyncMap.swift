@@ -16,12 +16,20 @@ public struct SyncMap: Document {
         case none
     }
 
+    /// The meaning of the numbers of a table's rows.
+    public enum Key: String, Codable, Sendable {
+        /// A number means the same row on all devices.
+        case shared
+        /// A number is valid on one device alone.
+        case own
+    }
+
     /// The settings of a table.
     public struct Table: Equatable, Sendable {
         /// The columns that identify a row on all devices; `nil` if the schema determines them.
         public var identity: [ColumnName]?
-        /// Whether the number of an INTEGER PRIMARY KEY is the same on all devices.
-        public var sharesKey = false
+        /// The meaning of the rows' numbers; `nil` if nobody has decided it.
+        public var key: Key?
         /// The table's name in change files, if it was renamed.
         public var was: TableName?
         /// The names of renamed columns in change files, by their current names.
@@ -31,6 +39,9 @@ public struct SyncMap: Document {
         public var local: Set<ColumnName> = []
 
         public init() {}
+
+        /// Whether the number of a row is the same on all devices.
+        public var sharesKey: Bool { key == .shared }
     }
 
     /// The settings of tables, by their current names.
@@ -134,9 +145,9 @@ extension SyncMap.Table: Codable {
         try decoder.checkKeys(CodingKeys.self)
         let values = try decoder.container(keyedBy: CodingKeys.self)
         identity = try values.decodeIfPresent([String].self, forKey: .identity)?.map(columnName)
-        if let key = try values.decodeIfPresent(String.self, forKey: .key) {
-            guard key == "shared" else { throw FormatBreach("a key can only be 'shared'") }
-            sharesKey = true
+        if let text = try values.decodeIfPresent(String.self, forKey: .key) {
+            key = SyncMap.Key(rawValue: text)
+            guard key != nil else { throw FormatBreach("a key can only be 'shared' or 'own'") }
         }
         was = try values.decodeIfPresent(String.self, forKey: .was).map(tableName)
         let columns = try values.decodeIfPresent([String: Column].self, forKey: .columns)
@@ -153,7 +164,7 @@ extension SyncMap.Table: Codable {
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encodeIfPresent(identity?.map(columnText), forKey: .identity)
-        if sharesKey { try values.encode("shared", forKey: .key) }
+        try values.encodeIfPresent(key, forKey: .key)
         try values.encodeIfPresent(was?.description, forKey: .was)
         if !renamed.isEmpty {
             let columns = renamed.map { (columnText($0), Column(was: columnText($1))) }

@@ -184,12 +184,12 @@ struct References {
         _ seemsToRefer: (TableSchema, Int, TableSchema) throws -> Bool
     ) throws {
         let column = table.schema.columns[place].name
-        let (stem, isSure) = Self.stem(of: column)
-        let parent = stem.flatMap { named($0) }
+        let name = NamedParent(column)
+        let parent = name.stem.flatMap { named($0) }
         var looksLikeOne = false
         if let parent {
             looksLikeOne = parent.hasOwnNumbers
-        } else if isSure {
+        } else if name.isSure {
             // Such a name does not name the table: 'parent_id', 'owner_id'.
             looksLikeOne = tables.values.contains(where: \.hasOwnNumbers)
         } else if let namesake = named(column.foldedIdentifier.text), namesake.hasOwnNumbers {
@@ -206,27 +206,9 @@ struct References {
         )
     }
 
-    /// Returns the part of a name before an ending that means a key, and whether it can mean nothing else.
-    ///
-    /// In 'list_id', 'listId' and 'nid' the ending cannot; in 'listid' it can, as in 'paid'.
-    private static func stem(of column: String) -> (String?, Bool) {
-        let folded = column.foldedIdentifier.text
-        if folded.hasSuffix("_id"), folded.count > 3 { return (String(folded.dropLast(3)), true) }
-        guard folded.hasSuffix("id"), folded.count > 2 else { return (nil, false) }
-        let stem = String(folded.dropLast(2))
-        let before = column.dropLast(2).last
-        let isCamel = column.hasSuffix("Id") || column.hasSuffix("ID")
-        return (stem, stem.count == 1 || isCamel && before?.isLowercase == true)
-    }
-
     /// Returns the table that a name means, in the singular or the plural.
     private func named(_ stem: String) -> Qualified? {
-        let stem = stem.replacing("_", with: "")
-        var forms = [stem, stem + "s", stem + "es"]
-        if stem.hasSuffix("y") { forms.append(stem.dropLast() + "ies") }
-        if stem.hasSuffix("s") { forms.append(String(stem.dropLast())) }
-        return tables.values.filter { forms.contains($0.name.text.replacing("_", with: "")) }
-            .min { $0.name < $1.name }
+        tables.values.filter { NamedParent.isNamed($0.name, stem) }.min { $0.name < $1.name }
     }
 }
 

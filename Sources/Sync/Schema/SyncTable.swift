@@ -78,6 +78,8 @@ public struct SyncTrigger: Equatable, Sendable {
     public let table: String
     public let sql: String
     public let treatment: Treatment
+    /// The changes that it makes to data that sync.
+    let effects: TriggerEffects
 }
 
 extension SyncTable {

@@ -1,6 +1,19 @@
 internal import Files
 internal import Stores
 
+/// The changes that a trigger makes to data that sync; all names are in ASCII lower case.
+struct TriggerEffects: Equatable, Sendable {
+    /// The tables that gain or lose rows.
+    var tables: Set<ExactString> = []
+    /// The columns that it updates.
+    var columns: Set<SchemaProbe.Column> = []
+
+    var isEmpty: Bool { tables.isEmpty && columns.isEmpty }
+
+    /// All tables that it changes.
+    var allTables: Set<ExactString> { tables.union(columns.map(\.table)) }
+}
+
 /// The judge of triggers by their effects: see 'Triggers' in the documentation of sync.
 struct TriggerJudge {
     private(set) var triggers: [SyncTrigger] = []
@@ -50,28 +63,14 @@ struct TriggerJudge {
             refusals.append(.strangeTrigger(trigger.name, needs: "more (\(reason))"))
             return []
         }
-        var (synced, others): (Set<ExactString>, Set<ExactString>) = ([], [])
-        for name in outcome.changedTables {
-            if travelling[name] != nil { synced.insert(name) } else { others.insert(name) }
-        }
-        for column in outcome.changedColumns {
-            if travelling[column.table]?.contains(column.name) == true {
-                synced.insert(column.table)
-            } else {
-                others.insert(
-                    travelling[column.table] == nil
-                        ? column.table : "\(column.table).\(column.name)".exact
-                )
-            }
-        }
-        if rule == nil, !synced.isEmpty, !others.isEmpty {
-            refusals.append(
-                .mixedTrigger(trigger.name, writes: synced.union(others).sorted().map(\.text))
-            )
+        let (effects, others) = effects(of: outcome)
+        if rule == nil, !effects.isEmpty, !others.isEmpty {
+            let written = effects.allTables.union(others).sorted().map(\.text)
+            refusals.append(.mixedTrigger(trigger.name, writes: written))
             return []
         }
         guard rule == .run || !others.isEmpty else {
-            add(trigger, table, .off)
+            add(trigger, table, .off, effects)
             return []
         }
         if let function = outcome.missingFunctions.min() {
@@ -79,22 +78,47 @@ struct TriggerJudge {
         } else if let collation = outcome.missingCollations.min() {
             refusals.append(.strangeTrigger(trigger.name, needs: "the collation '\(collation)'"))
         } else {
-            add(trigger, table, .copied)
+            add(trigger, table, .copied, effects)
         }
         return outcome.changedTables.union(outcome.changedColumns.map(\.table))
+    }
+
+    /// Parts the effects into those on data that sync, and the names of other tables and columns.
+    private func effects(
+        of outcome: SchemaProbe.Outcome
+    ) -> (effects: TriggerEffects, others: Set<ExactString>) {
+        var effects = TriggerEffects()
+        var others: Set<ExactString> = []
+        for name in outcome.changedTables {
+            if travelling[name] != nil { effects.tables.insert(name) } else { others.insert(name) }
+        }
+        for column in outcome.changedColumns {
+            if let names = travelling[column.table] {
+                if names.contains(column.name) {
+                    effects.columns.insert(column)
+                } else {
+                    others.insert("\(column.table).\(column.name)".exact)
+                }
+            } else {
+                others.insert(column.table)
+            }
+        }
+        return (effects, others)
     }
 
     private mutating func add(
         _ trigger: TriggerSchema,
         _ table: TableSchema,
-        _ treatment: SyncTrigger.Treatment
+        _ treatment: SyncTrigger.Treatment,
+        _ effects: TriggerEffects = TriggerEffects()
     ) {
         triggers.append(
             SyncTrigger(
                 name: trigger.name,
                 table: table.name,
                 sql: trigger.sql,
-                treatment: treatment
+                treatment: treatment,
+                effects: effects
             )
         )
     }

@@ -96,6 +96,7 @@ struct Capture {
         for table in tables { try bringBack(table, snapshot) }
         for group in TableOrder(tables).groups { try run(group, snapshot) }
         for table in tables { try access.setSeeded(table.name) }
+        try ComputedDefaults(of: tables).fill(&self)
     }
 
     private mutating func run(_ group: TableOrder.Group, _ snapshot: StoreSnapshot) throws {

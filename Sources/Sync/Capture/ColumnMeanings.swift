@@ -13,6 +13,8 @@ struct ColumnMeanings: Codable, Equatable {
         var parent: String?
         /// The value of a row without a cell, encoded.
         var missing: [UInt8]
+        /// The declared type, by which a renamed column is known.
+        var type: String?
     }
 
     /// A reference that repeats values of another row.
@@ -34,7 +36,8 @@ struct ColumnMeanings: Codable, Equatable {
             let columns = table.columns.map { column in
                 let meaning = Meaning(
                     parent: column.parent?.description,
-                    missing: column.missingValue.encoded
+                    missing: column.missingValue.encoded,
+                    type: table.schema.columns[column.place].declaredType.uppercased()
                 )
                 return (column.name.description.exact, meaning)
             }
@@ -71,12 +74,28 @@ struct ColumnMeanings: Codable, Equatable {
         return Set(group ?? [name])
     }
 
+    /// The wire names of the tables.
+    var tableNames: Set<ExactString> { Set(tables.keys) }
+
+    /// Returns the wire names of a table's columns.
+    func columnNames(of table: ExactString) -> Set<ExactString> { Set((tables[table] ?? [:]).keys) }
+
+    /// Returns the declared type of a column; `nil` if it is unknown.
+    func type(of column: ExactString, in table: ExactString) -> String? {
+        tables[table]?[column]?.type
+    }
+
     /// Returns the columns of a table whose meaning has changed, without columns that are new.
     func changed(since former: ColumnMeanings, in table: TableName) -> Set<ExactString> {
         let (new, old) = (
             tables[table.description.exact] ?? [:], former.tables[table.description.exact] ?? [:]
         )
-        return Set(new.keys.filter { name in old[name].map { $0 != new[name] } ?? false })
+        return Set(
+            new.keys.filter { name in
+                guard let was = old[name], let new = new[name] else { return false }
+                return was.parent != new.parent || was.missing != new.missing
+            }
+        )
     }
 
     /// Returns the table whose rows a column names; `nil` if it names none.
@@ -100,8 +119,8 @@ extension SidecarAccess {
     ///   - id: see `SyncSchema.digest`.
     ///   - tables: the tables that sync.
     /// - Returns: the changes since the last capture.
-    /// - Throws: `SyncRefusal.otherReference` if a column now names rows of another table, and the map does not say
-    ///   so; `SidecarError`.
+    /// - Throws: `SyncRefusal.renamed`, `SyncRefusal.otherReference` if a column now names rows of another table, and
+    ///   the map does not say so; `SidecarError`.
     func takeSchema(_ id: [UInt8], _ tables: [TableMapping]) throws -> SchemaChange {
         var change = SchemaChange()
         change.isMigration = try keepSchema(id)
@@ -111,6 +130,7 @@ extension SidecarAccess {
             return change
         }
         guard former != meanings else { return change }
+        try RenameCheck(former: former, present: meanings, map: map).run(tables)
         let rules = SchemaRules(try map)
         for table in tables {
             let columns = meanings.changed(since: former, in: table.name)

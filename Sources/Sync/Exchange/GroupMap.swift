@@ -21,11 +21,21 @@ struct GroupMap {
         try access.set("next_clock", Int64(map.header.clock))
     }
 
+    /// Adopts the group's newest map; a person has seen it if the device is just beginning to take part.
+    ///
+    /// - Throws: `SyncDecision.newMap`, `SidecarError`.
+    static func adopt(in sidecar: Sidecar, accepts: Bool) throws {
+        try sidecar.write { access in
+            let accepts = try accepts || access.phase == .enabling
+            try GroupMap(access: access).adopt(accepts: accepts)
+        }
+    }
+
     /// Adopts the newest map, if there is a newer one.
     ///
     /// - Parameter accepts: whether the map may exclude and identify without consent.
     /// - Throws: `SyncDecision.newMap`.
-    func adopt(accepts: Bool) throws {
+    private func adopt(accepts: Bool) throws {
         guard let json = try access.bytes("next_map"), let clock = try access.integer("next_clock")
         else { return }
         let next = try SyncMap(json: json, name: "map")

@@ -36,14 +36,6 @@ extension StoreExchange {
         try mark(beside: marks, in: listing)
         return listing
     }
-
-    /// Adopts the group's newest map; a person has seen it if the device is just beginning to take part.
-    func adoptMap() throws {
-        try sidecar.write { access in
-            let accepts = try options.acceptsChanges || access.phase == .enabling
-            try GroupMap(access: access).adopt(accepts: accepts)
-        }
-    }
 }
 
 extension Container {

@@ -110,7 +110,7 @@ public struct StoreExchange {
         try recover()
         try sidecar.write { try ClockReturn(access: $0, now: now).run(upkeep($0)) }
         try tidyFiles()
-        try adoptMap()
+        try GroupMap.adopt(in: sidecar, accepts: options.acceptsChanges)
         try pass(.recovered)
         let (listing, identity) = try await meet(&outcome)
         guard let identity else { return outcome }
@@ -124,18 +124,18 @@ public struct StoreExchange {
         // Without the others' files, nobody can know what a rolled-back sidecar has missed.
         let isAlone = try isEnabling && listing == nil && sidecar.read { try $0.match == nil }
         if isTaken || !takesFirst || isAlone {
-            try capture(seeds: isEnabling)
+            try await capture(seeds: isEnabling, or: listing, &isTaken, &outcome)
         }
         try pass(.captured)
         if listing != nil {
             try await publish(&outcome)
             try pass(.published)
         }
-        if let listing, !takesFirst { isTaken = try await intake(listing, &outcome) }
+        if let listing, !takesFirst, !isTaken { isTaken = try await intake(listing, &outcome) }
         if outcome.taken.unknownOwn > 0 || outcome.taken.isForgotten {
             try sidecar.write { try $0.renew(at: now) }
         }
-        try adoptMap()
+        try GroupMap.adopt(in: sidecar, accepts: options.acceptsChanges)
         try pass(.taken)
         try await write(&outcome)
         try tidyFiles()
@@ -169,6 +169,23 @@ public struct StoreExchange {
             throw StoreError.unreadable(store.path.description, reason: "it is not there")
         }
         return member.snapshot
+    }
+
+    /// Captures; if the map does not say enough for that, another device may have published one that does.
+    private func capture(
+        seeds: Bool,
+        or listing: Container.Listing?,
+        _ isTaken: inout Bool,
+        _ outcome: inout ExchangeOutcome
+    ) async throws {
+        do {
+            try capture(seeds: seeds)
+        } catch let refusal as SyncRefusal {
+            guard !isTaken, let listing else { throw refusal }
+            isTaken = try await intake(listing, &outcome)
+            try GroupMap.adopt(in: sidecar, accepts: options.acceptsChanges)
+            try capture(seeds: seeds)
+        }
     }
 
     /// Captures the edits since the last look; if no process has written since, it reads no page.

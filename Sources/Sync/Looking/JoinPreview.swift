@@ -27,6 +27,14 @@ public struct JoinPreview: Sendable {
     /// The numbers, by the names of the store's tables.
     public private(set) var tables: [String: Table] = [:]
 
+    /// The number of tables of which the group has rows.
+    public private(set) var there = 0
+    /// The number of those that the store has too.
+    public private(set) var shared = 0
+
+    /// Whether the store may be another application's: it shares less than half of the tables.
+    public var isDoubtful: Bool { there > 0 && shared * 2 < max(there, tables.count) }
+
     /// The number of rows that will be deleted from the store.
     public var deletions: Int64 { tables.values.reduce(0) { $0 + $1.deletedThere } }
 
@@ -73,13 +81,25 @@ public struct JoinPreview: Sendable {
         var taken = Intake.Taken()
         try await Intake(sidecar: sidecar, container: container, now: exchange.now)
             .run(container.look(), options.check, &taken)
-        try exchange.adoptMap()
+        try GroupMap.adopt(in: sidecar, accepts: options.acceptsChanges)
         try sidecar.write { try $0.keepLives() }
+        let known = try sidecar.read { try Self.livingTables($0) }
+        there = known.count
         try exchange.capture(seeds: true)
         for table in try exchange.mappings() {
             tables[table.schema.name] = try sidecar.read { try $0.preview(of: table) }
+            if known.contains(table.name) { shared += 1 }
         }
         withExtendedLifetime(directory) {}
+    }
+
+    /// Returns the tables with rows that are alive.
+    private static func livingTables(_ access: SidecarAccess) throws -> Set<TableName> {
+        let statement = try access.ownStatement("SELECT t FROM tab WHERE alive > 0")
+        try statement.begin([])
+        var tables: Set<TableName> = []
+        while try statement.step() { tables.insert(try access.table(statement.integer(0))) }
+        return tables
     }
 }
 

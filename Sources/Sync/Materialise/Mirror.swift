@@ -62,6 +62,16 @@ final class Mirror {
     /// Returns SQLite's words on the last row of a table that it refused.
     func words(of table: TableSchema) -> String? { tables[table.name.exact]?.words }
 
+    /// Returns the value of an expression of a schema; `nil` if only the application can evaluate it.
+    func evaluate(_ expression: String) -> StoredValue? {
+        let sql = "SELECT (\(expression))"
+        guard let statement = try? Statement(handle, name: "memory", sql),
+            (try? statement.step()) == true
+        else { return nil }
+        let value = statement.value(0)
+        return value == .null ? nil : value
+    }
+
     /// Finds the unique keys of an accepted row.
     ///
     /// - Parameters:

@@ -31,6 +31,12 @@ public enum SyncRefusal: ExplainedError, Equatable {
     case sameName(String, other: String)
     /// With the new schema, a column names rows of another table than before, or of none.
     case otherReference(table: String, column: String, parent: String?, was: String?)
+    /// With the new schema, a table or a column is gone while another one like it has appeared.
+    case renamed(table: String, column: String?, was: String)
+
+    public var outcome: FailureOutcome {
+        if case .renamed = self { .needsDecision } else { .failed }
+    }
 
     public var description: String {
         switch self {
@@ -69,12 +75,16 @@ public enum SyncRefusal: ExplainedError, Equatable {
             "'\(table).\(column)' refers to '\(parent)' by the new schema, and was synced as a reference to '\(was)'"
         case .otherReference(let table, let column, nil, let was):
             "'\(table).\(column)' is no reference by the new schema, and was synced as one to '\(was ?? "")'"
+        case .renamed(let table, nil, let was): "is '\(table)' the table '\(was)', which is gone?"
+        case .renamed(let table, let column?, let was):
+            "is '\(table).\(column)' the column '\(was)', which is gone?"
         }
     }
 
     public var hint: String? {
         isSettledByMap
-            ? "\(remedy), and publish it with 'grocerydude sync seed --map FILE'" : remedy
+            ? "\(remedy): print it with 'grocerydude sync map > map.json', and publish it with 'grocerydude sync seed --map map.json'"
+            : remedy
     }
 
     /// Returns the advice on several refusals, and how a map is named if one helps.
@@ -96,7 +106,7 @@ public enum SyncRefusal: ExplainedError, Equatable {
         case .encoding, .coreData: false
         case .collation, .function, .unwritable, .mixedTrigger, .strangeTrigger,
             .undeclaredReference, .referenceToLeftOut, .unknownReference, .identity,
-            .ambiguousIdentity, .sameName, .otherReference:
+            .ambiguousIdentity, .sameName, .otherReference, .renamed:
             true
         }
     }
@@ -126,6 +136,10 @@ public enum SyncRefusal: ExplainedError, Equatable {
         case .sameName: "take 'was' out of the map, unless the old name is gone from the store"
         case .otherReference(let table, let column, let parent, let was):
             #"say in the map: {"tables": {"\#(table)": {"references": {"\#(column)": "\#(parent ?? was ?? "TABLE")"}}}}"#
+        case .renamed(let table, nil, let was):
+            #"say in the map: {"tables": {"\#(table)": {"was": "\#(was)"}}}, or "\#(table)" if it is new"#
+        case .renamed(let table, let column?, let was):
+            #"say in the map: {"tables": {"\#(table)": {"columns": {"\#(column)": {"was": "\#(was)"}}}}}, or "\#(column)" if it is new"#
         }
     }
 }

@@ -1,0 +1,71 @@
+internal import Changes
+internal import Files
+internal import Stores
+
+/// The check for tables and columns that a new schema may have renamed.
+///
+/// A table that is gone while its like appears may be the same table. Only a person knows, and says so in the map.
+struct RenameCheck {
+    let former: ColumnMeanings
+    let present: ColumnMeanings
+    let map: SyncMap
+
+    /// Returns whether a model has given a column another name because of others; see `CoreDataNames`.
+    private func isNumbered(_ column: ExactString) -> Bool { column.text.contains("@") }
+
+    /// Throws if a table or a column may have another name now.
+    ///
+    /// - Throws: `SyncRefusal.renamed`.
+    func run(_ tables: [TableMapping]) throws {
+        let gone = former.tableNames.subtracting(present.tableNames).filter { name in
+            TableName(name.text).map { !map.exclude.contains($0) } ?? false
+        }
+        for table in tables {
+            let name = table.name.description.exact
+            guard former.tableNames.contains(name) else {
+                try check(table, name, gone: gone)
+                continue
+            }
+            try checkColumns(of: table, name)
+        }
+    }
+
+    private func rules(of table: TableMapping) -> SyncMap.Table? {
+        TableName(table.schema.name).flatMap { map.tables[$0] }
+    }
+
+    private func check(_ table: TableMapping, _ name: ExactString, gone: Set<ExactString>) throws {
+        guard rules(of: table)?.was == nil else { return }
+        let columns = present.columnNames(of: name)
+        let alike = gone.sorted().first { gone in
+            let common = former.columnNames(of: gone).intersection(columns).count
+            return common > 0
+                && common * 2 >= max(columns.count, former.columnNames(of: gone).count)
+        }
+        guard let alike else { return }
+        throw SyncRefusal.renamed(table: table.schema.name, column: nil, was: alike.text)
+    }
+
+    private func checkColumns(of table: TableMapping, _ name: ExactString) throws {
+        let rules = rules(of: table)
+        let local = Set((rules?.local ?? []).map(\.description.exact))
+        let gone = former.columnNames(of: name).subtracting(present.columnNames(of: name))
+            .subtracting(local).filter { !isNumbered($0) }
+        guard !gone.isEmpty else { return }
+        let new = present.columnNames(of: name).subtracting(former.columnNames(of: name))
+        for column in table.columns where new.contains(column.name.description.exact) {
+            let schema = table.schema.columns[column.place]
+            guard let key = ColumnName(schema.name), rules?.renamed[key] == nil else { continue }
+            let alike = gone.sorted().first { gone in
+                former.type(of: gone, in: name)
+                    == present.type(of: column.name.description.exact, in: name)
+            }
+            guard let alike else { continue }
+            throw SyncRefusal.renamed(
+                table: table.schema.name,
+                column: schema.name,
+                was: alike.text
+            )
+        }
+    }
+}

@@ -44,6 +44,8 @@ public struct EnableSync: Sendable {
         /// The state found in the container.
         public var look: Enrolment.Look
         public var preview: SyncPreview
+        /// The map of the group that the store begins, with what its rows show; `nil` if it joins one.
+        public var proposal: MapProposal?
         /// The preview of the join; `nil` if the store begins the group.
         public var join: JoinPreview?
         /// The way to match rows with the group's, beyond their ids.
@@ -138,7 +140,7 @@ public struct EnableSync: Sendable {
             sidecar,
             as: options.device,
             plan.look,
-            map: plan.look.begins ? map : SyncMap(),
+            map: plan.proposal?.map ?? SyncMap(),
             excluded: plan.look.begins ? [] : map.exclude,
             match: plan.match,
             at: running.date,
@@ -153,7 +155,8 @@ public struct EnableSync: Sendable {
         else { throw SyncError.readOnlyStore(store.path.description) }
         let look = try await Enrolment(in: container).look()
         try refuseNamesake(of: store, look, container)
-        let agreed = try agreedMap(look, container)
+        let proposal = look.begins ? try MapProposal(for: store, map, context) : nil
+        let agreed = try proposal?.map ?? agreedMap(look, container)
         let preview = try store.preview(by: agreed, context)
         let name = store.path.description
         let excluded = Set(options.exclude.compactMap { TableName($0)?.description.exact })
@@ -166,21 +169,8 @@ public struct EnableSync: Sendable {
         guard !preview.tables.isEmpty else {
             throw SyncError.nothingToSync(store: name, preview.leftOut)
         }
-        var join: JoinPreview?
         let match = self.match(for: look)
-        if !look.begins {
-            var exchange = StoreExchange.Options(scratch: context.scratch, program: running.program)
-            exchange.check = context.checkCancellation
-            join = try await JoinPreview(
-                of: store,
-                joining: container,
-                look,
-                excluded: map.exclude,
-                match: match,
-                at: running.date,
-                options: exchange
-            )
-        }
+        let join = look.begins ? nil : try await join(store, container, look, match)
         return Plan(
             store: name,
             group: container.group.description,
@@ -188,8 +178,28 @@ public struct EnableSync: Sendable {
             device: options.device,
             look: look,
             preview: preview,
+            proposal: proposal,
             join: join,
             match: match
+        )
+    }
+
+    private func join(
+        _ store: Store,
+        _ container: Container,
+        _ look: Enrolment.Look,
+        _ match: JoinMatch?
+    ) async throws -> JoinPreview {
+        var exchange = StoreExchange.Options(scratch: context.scratch, program: running.program)
+        exchange.check = context.checkCancellation
+        return try await JoinPreview(
+            of: store,
+            joining: container,
+            look,
+            excluded: map.exclude,
+            match: match,
+            at: running.date,
+            options: exchange
         )
     }
 
@@ -206,7 +216,6 @@ public struct EnableSync: Sendable {
     ///
     /// A joining device uses the group's map, and may exclude more tables.
     private func agreedMap(_ look: Enrolment.Look, _ container: Container) throws -> SyncMap {
-        guard !look.begins else { return map }
         var (agreed, own) = (look.map?.content ?? SyncMap(), map)
         own.exclude = agreed.exclude
         guard own == agreed || own.isSilent else {

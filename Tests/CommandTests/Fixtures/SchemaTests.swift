@@ -180,6 +180,7 @@ struct SchemaTests {
         let shared = sandbox.path("Shared").string
         try sandbox.directory("Shared")
         let enable = ["sync", "enable", "--container", shared]
+        try run("sync-map", "sync", "map")
         try run("sync-enable", enable + ["--dry-run"])
         try run("sync-enable", enable + ["--yes"])
         try run("sync-run", "sync")

@@ -60,3 +60,22 @@ extension Store {
         return preview
     }
 }
+
+extension MapProposal {
+    /// Proposes a map for the group that a store begins.
+    ///
+    /// - Parameters:
+    ///   - store: the store.
+    ///   - map: the rules that a person has given.
+    ///   - context: the context of the operation.
+    /// - Throws: `StoreError`, `CancellationError`.
+    init(for store: Store, _ map: SyncMap, _ context: OperationContext) throws {
+        self = try store.withSnapshot(context) { snapshot in
+            try MapProposal(
+                of: snapshot,
+                map: map,
+                checkCancellation: context.checkCancellation
+            )
+        }
+    }
+}

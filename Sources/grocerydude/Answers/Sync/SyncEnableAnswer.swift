@@ -16,6 +16,8 @@ struct SyncEnableAnswer: Answer {
     var match: String?
     var tables: [Table]
     var leftOut: [LeftOutTable]
+    /// The rules that the store's rows suggest for the map.
+    var findings: [MapProposal.Finding]
     /// The copy of the store from before it joined.
     var before: String?
     var dryRun: Bool
@@ -26,7 +28,7 @@ struct SyncEnableAnswer: Answer {
 
     private enum CodingKeys: CodingKey {
         case messageType, store, group, container, device, begins, devices, match, tables, leftOut
-        case before, dryRun, exchange
+        case findings, before, dryRun, exchange
     }
 
     struct Table: Encodable {
@@ -78,6 +80,7 @@ struct SyncEnableAnswer: Answer {
         leftOut = plan.preview.leftOut.map {
             LeftOutTable(table: $0.table, reason: $0.description)
         }
+        findings = plan.proposal?.findings ?? []
         before = outcome.before.map { printable($0) }
         dryRun = isDryRun
         first = outcome.synced.map { SyncRunAnswer([$0], invocation) }
@@ -127,7 +130,8 @@ extension EnableSync.Plan {
         }
         return Columns(rows: rows, right: [1]).lines + (match == .again ? [again] : []) + doubled
             + yielding
-            + preview.leftOut.map { "  left out: \($0)" }
+            + preview.leftOut.map { "  left out: \($0)" } + (proposal?.findings ?? []).lines
+            + (joinDoubt.map { ["  \($0)"] } ?? [])
     }
 
     /// Returns a line for each table with such rows, sorted by name.
@@ -137,6 +141,17 @@ extension EnableSync.Plan {
     ) -> [String] {
         (join?.tables ?? [:]).filter { $0.value[keyPath: count] > 0 }.sorted { $0.key < $1.key }
             .map { "  " + words(counted(Int($1[keyPath: count]), "row", "rows"), $0) }
+    }
+}
+
+extension [MapProposal.Finding] {
+    /// The findings for people, guesses first.
+    var lines: [String] {
+        let sorted = filter(\.isGuess) + filter { !$0.isGuess }
+        return sorted.map { finding in
+            let kind = finding.isGuess ? "guess" : "note"
+            return "  \(kind): '\(finding.subject)' \(finding.rule): \(finding.evidence)"
+        }
     }
 }
 

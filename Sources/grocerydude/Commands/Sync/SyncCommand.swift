@@ -12,8 +12,9 @@ struct SyncCommand: AsyncParsableCommand {
         "grocerydude sync",
         subcommands: [
             SyncEnableCommand.self, SyncRunCommand.self, SyncWatchCommand.self,
-            SyncStatusCommand.self, SyncConflictsCommand.self, SyncRejoinCommand.self,
-            SyncSeedCommand.self, SyncForgetCommand.self, SyncDisableCommand.self,
+            SyncStatusCommand.self, SyncConflictsCommand.self, SyncMapCommand.self,
+            SyncRejoinCommand.self, SyncSeedCommand.self, SyncForgetCommand.self,
+            SyncDisableCommand.self,
         ],
         defaultSubcommand: SyncRunCommand.self
     )

@@ -12,8 +12,8 @@ struct SyncEnableCommand: SyncingCommand {
         "Have a store take part: begin a group, or join one.",
         discussion: """
             First it looks, and tells what it finds: who takes part, how the rows of each table are known on \
-            all devices, and which tables are left out. Then it asks, keeps a copy of the store as it is, and \
-            exchanges once. Rows that are alike become one; nothing is removed.
+            all devices, which tables are left out, and what it guesses from the rows. Then it asks, keeps a \
+            copy of the store as it is, and exchanges once. Rows that are alike become one; nothing is removed.
             """,
         example: "grocerydude sync enable --container ~/Dropbox/Sync",
         "grocerydude sync enable --container rclone:nas:sync --store Notes.sqlite --dry-run"
@@ -80,7 +80,7 @@ struct SyncEnableCommand: SyncingCommand {
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    @Flag(name: .shortAndLong, help: "Do not ask, unless something is a guess (exit code 26).")
     var yes = false
 
     @OptionGroup(title: HelpSection.common) var sync: SyncOptions
@@ -124,6 +124,7 @@ struct SyncEnableCommand: SyncingCommand {
         ).run(places.store(named: store)) { plan in
             // A dry run's answer is the plan.
             if dryRun { return true }
+            if yes, let doubt = plan.doubt { throw doubt }
             if !output.json { invocation.console.show(plan) }
             let verb = plan.look.begins ? "begin" : "join"
             let deletions = Int(plan.join?.deletions ?? 0)

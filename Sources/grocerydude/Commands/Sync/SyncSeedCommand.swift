@@ -53,8 +53,8 @@ struct SyncSeedCommand: ExchangingCommand {
         }
         let question = "Use this mapping on all devices that share '\(store.path)'?"
         guard try invocation.confirm(question, yes: yes) else { return .declined }
-        try await PublishMap(in: places, context: invocation.context)
-            .run(map, of: store, at: invocation.now, program: invocation.tool)
+        try await SyncMaps(in: places, context: invocation.context)
+            .publish(map, of: store, at: invocation.now, program: invocation.tool)
         return try await SyncInputs(invocation).exchange(
             [store.path.description],
             acceptsChanges: false

@@ -2,16 +2,29 @@ public import Changes
 internal import Files
 public import Foundation
 public import Stores
-internal import Sync
+public import Sync
 
-/// Publishes a map for the whole group.
-public struct PublishMap: Sendable {
+/// Shows the map of a store, or publishes one for its whole group.
+public struct SyncMaps: Sendable {
     private let places: SyncPlaces
     private let context: OperationContext
 
     public init(in places: SyncPlaces, context: OperationContext) {
         self.places = places
         self.context = context
+    }
+
+    /// Returns the map of a store's group; for a store that takes part in none, the proposed one.
+    ///
+    /// - Returns: the map, and what the store's rows show.
+    /// - Throws: `StoreError`, `SidecarError`, `FileError`, `CancellationError`.
+    public func map(
+        of store: Store
+    ) throws -> (map: SyncMap, findings: [MapProposal.Finding]) {
+        let overview = try places.overview(of: store)
+        guard overview.group == nil else { return (overview.map, []) }
+        let proposal = try MapProposal(for: store, SyncMap(), context)
+        return (proposal.map, proposal.findings)
     }
 
     /// Records a map; the next exchange publishes it to the others.
@@ -22,7 +35,12 @@ public struct PublishMap: Sendable {
     ///   - date: the current time.
     ///   - program: the program and its version, as files record it.
     /// - Throws: `SyncError`, such as `.refused`; `StoreError`, `SidecarError`, `FileError`.
-    public func run(_ map: SyncMap, of store: Store, at date: Date, program: String) async throws {
+    public func publish(
+        _ map: SyncMap,
+        of store: Store,
+        at date: Date,
+        program: String
+    ) async throws {
         let name = store.path.description
         let directory = places.sidecar(of: store)
         try await context.withLock(on: directory) {

@@ -1,0 +1,57 @@
+public import Files
+public import Sync
+
+/// A part of an enrolment's plan that may be wrong, and that nobody has confirmed.
+public enum EnrolmentDoubt: ExplainedError {
+    /// The map that was proposed for the store has guesses.
+    case guesses(store: String, [MapProposal.Finding])
+    /// The store and the group have few tables in common.
+    case otherTables(store: String, group: String, JoinPreview)
+
+    public var outcome: FailureOutcome { .needsDecision }
+
+    public var description: String {
+        switch self {
+        case .guesses(let store, let guesses):
+            "the map for '\(store)' has guesses: "
+                + guesses.map { "'\($0.subject)' \($0.rule) (\($0.evidence))" }
+                .joined(separator: "; ")
+        case .otherTables(let store, let group, let join):
+            """
+            '\(store)' has \(counted(join.tables.count, "table", "tables")), and '\(group)' has \(join.there): \
+            only \(join.shared) of them are in both
+            """
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .guesses(let store, _):
+            """
+            leave out '--yes' to confirm them; or write the map with 'grocerydude sync map \
+            \(Advice.option("store", store)) > map.json', correct it, and add '--map map.json'
+            """
+        case .otherTables:
+            """
+            if they are of one application, say how rows are matched, as with '--match content'; \
+            else name another group with '--group NAME'
+            """
+        }
+    }
+}
+
+extension EnableSync.Plan {
+    /// The first doubt about the plan; `nil` if there is none.
+    public var doubt: EnrolmentDoubt? {
+        if let guesses = proposal?.guesses, !guesses.isEmpty {
+            return .guesses(store: store, guesses)
+        }
+        return match == nil || match == .again ? joinDoubt : nil
+    }
+
+    /// The doubt whether the group belongs to the same application.
+    public var joinDoubt: EnrolmentDoubt? {
+        guard let join, join.isDoubtful else { return nil }
+        return .otherTables(store: store, group: group, join)
+    }
+}

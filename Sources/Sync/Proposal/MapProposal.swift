@@ -1,0 +1,236 @@
+public import Changes
+internal import Files
+public import Stores
+
+/// The rules that a store's map should have, with their evidence, for a person to confirm.
+///
+/// A schema does not say which numbers name rows, and which columns a trigger computes. The rows show it.
+public struct MapProposal: Sendable {
+    /// A statement about the store.
+    public struct Finding: Codable, Equatable, Sendable {
+        /// The table, or the table and its column.
+        public var subject: String
+        /// The rule that follows.
+        public var rule: String
+        public var evidence: String
+        /// Whether the rule may be wrong, so that a person has to confirm it.
+        public var isGuess: Bool
+    }
+
+    public private(set) var findings: [Finding] = []
+    /// The given map with a rule for each guess.
+    public private(set) var map: SyncMap
+
+    /// The statements that a person has to confirm.
+    public var guesses: [Finding] { findings.filter(\.isGuess) }
+
+    /// Examines a store.
+    ///
+    /// - Parameters:
+    ///   - snapshot: the store.
+    ///   - map: the rules that a person has given; nothing that they settle is proposed.
+    ///   - checkCancellation: a closure that is called during long queries, and throws to end them.
+    /// - Throws: `StoreError`; any error of `checkCancellation`.
+    public init(
+        of snapshot: StoreSnapshot,
+        map: SyncMap,
+        checkCancellation: @escaping () throws -> Void = {}
+    ) throws {
+        self.map = map
+        let schema = try SyncSchema(of: snapshot, rules: SchemaRules(map))
+        // A Core Data model declares its references, and its numbers mean nothing elsewhere.
+        guard !schema.isCoreData else { return }
+        let values = ColumnValues(snapshot, check: checkCancellation)
+        try proposeReferences(schema, values)
+        for table in schema.tables {
+            try proposeKey(table, values)
+            try reportReferences(table, schema, values)
+            reportUniqueKeys(table)
+        }
+        proposeTriggers(schema)
+    }
+
+    private mutating func add(
+        _ subject: String,
+        _ rule: String,
+        _ evidence: String,
+        isGuess: Bool = false
+    ) {
+        findings.append(
+            Finding(subject: subject, rule: rule, evidence: evidence, isGuess: isGuess)
+        )
+    }
+
+    private mutating func edit(_ table: SyncTable, _ change: (inout SyncMap.Table) -> Void) {
+        guard let name = TableName(table.name) else { return }
+        change(&map.tables[name, default: SyncMap.Table()])
+    }
+
+    // MARK: - References
+
+    private mutating func proposeReferences(
+        _ schema: SyncSchema,
+        _ values: ColumnValues
+    ) throws {
+        let search = ReferenceSearch(among: schema.tables, values)
+        for table in schema.tables {
+            let rules = TableName(table.name).flatMap { map.tables[$0]?.references } ?? [:]
+            for column in table.columns where column.reference == nil {
+                let name = table.schema.columns[column.place].name
+                guard let key = ColumnName(name), rules[key] == nil,
+                    !table.schema.references.contains(where: { $0.columns.contains(column.place) }),
+                    let found = try search.parent(of: column.place, in: table)
+                else { continue }
+                edit(table) { table in
+                    table.references[key] =
+                        found.table.flatMap(TableName.init).map { .table($0) }
+                        ?? SyncMap.Reference.none
+                }
+                add(
+                    "\(table.name).\(name)",
+                    found.table.map { "names rows of '\($0)'" } ?? "names no rows",
+                    found.evidence,
+                    isGuess: true
+                )
+            }
+        }
+    }
+
+    /// Reports the references that the schema declares and the rows, or the types, do not keep.
+    private mutating func reportReferences(
+        _ table: SyncTable,
+        _ schema: SyncSchema,
+        _ values: ColumnValues
+    ) throws {
+        for reference in table.references where reference.isDeclared {
+            guard let parent = schema.table(reference.parent), let place = reference.columns.first,
+                let key = reference.parentColumns.first
+            else { continue }
+            let (column, target) = (table.schema.columns[place], parent.schema.columns[key])
+            let subject = "\(table.name).\(column.name)"
+            if reference.columns.count == 1, column.affinity != target.affinity {
+                add(
+                    subject,
+                    "names rows as SQLite compares them",
+                    "its type is '\(column.declaredType)', that of '\(parent.name).\(target.name)' '\(target.declaredType)'"
+                )
+            }
+            let orphans = try values.orphans(of: reference, in: table.schema, parent.schema)
+            if orphans > 0 {
+                add(
+                    subject,
+                    "values that name no row stay as they are",
+                    "\(counted(orphans, "row of", "rows of")) '\(table.name)' name none of '\(parent.name)'"
+                )
+            }
+        }
+    }
+
+    // MARK: - Keys
+
+    private mutating func proposeKey(_ table: SyncTable, _ values: ColumnValues) throws {
+        guard let name = TableName(table.name), map.tables[name]?.key == nil,
+            table.schema.primaryKey.count == 1, let place = table.schema.primaryKey.first,
+            table.schema.columns[place].affinity == .integer,
+            let range = try values.range(of: place, in: table.schema), range.count >= 8
+        else { return }
+        let column = "\(table.name).\(table.schema.columns[place].name)"
+        let span = Double(range.greatest) - Double(range.least) + 1
+        if table.hasOwnNumbers, span > 1000 * Double(range.count) {
+            edit(table) { $0.key = .shared }
+            add(
+                column,
+                "a number means the same row on all devices",
+                "the numbers of its \(range.count) rows are far apart",
+                isGuess: true
+            )
+        } else if table.schema.rowIDAlias == nil, case .key = table.identity,
+            range.least == 1, range.greatest == range.count,
+            !table.references.contains(where: { $0.columns == [place] })
+        {
+            edit(table) { $0.key = .shared }
+            add(
+                column,
+                "rows with the same number become one row",
+                "its numbers run from 1 to \(range.count): two devices would give the next one to two rows",
+                isGuess: true
+            )
+        }
+    }
+
+    private mutating func reportUniqueKeys(_ table: SyncTable) {
+        for index in table.schema.indexes where index.isUnique && index.origin != .primaryKey {
+            let places = index.keys.compactMap(\.column)
+            guard places.count == index.keys.count, !places.isEmpty else { continue }
+            if case .named(let named) = table.identity, Set(named) == Set(places) { continue }
+            let columns = places.map { "'\(table.schema.columns[$0].name)'" }
+            add(
+                table.name,
+                "of two rows with the same \(columns.joined(separator: ", ")) the later one waits",
+                "only one may have it; 'identity' in the map would make them one row"
+            )
+        }
+    }
+
+    // MARK: - Triggers
+
+    private mutating func proposeTriggers(_ schema: SyncSchema) {
+        for trigger in schema.triggers {
+            let name = TableName(trigger.name)
+            guard let name, map.triggers[name] == nil, !trigger.name.hasPrefix("Z_DA_") else {
+                continue
+            }
+            if trigger.sql.uppercased().contains("RAISE") {
+                add(
+                    trigger.name,
+                    "holds on each device by itself",
+                    "rows of other devices do not ask this trigger"
+                )
+            }
+            for column in trigger.effects.columns.sorted(by: { "\($0)" < "\($1)" }) {
+                guard let table = schema.table(column.table) else { continue }
+                propose(column, of: table, trigger, name)
+            }
+        }
+    }
+
+    /// Proposes that a column that a trigger updates stays on each device.
+    private mutating func propose(
+        _ column: SchemaProbe.Column,
+        of table: SyncTable,
+        _ trigger: SyncTrigger,
+        _ name: TableName
+    ) {
+        guard let key = ColumnName(column.name.text), let place = table.schema.column(column.name),
+            let tableName = TableName(table.name),
+            map.tables[tableName]?.local.contains(key) != true
+        else { return }
+        let subject = "\(table.name).\(table.schema.columns[place].name)"
+        let evidence = "the trigger '\(trigger.name)' writes it"
+        guard trigger.effects.tables.isEmpty, table.canLeave(place) else {
+            map.triggers[name] = .skip
+            add(
+                subject,
+                "travels as it is",
+                "\(evidence), and others' rows do not run it",
+                isGuess: true
+            )
+            return
+        }
+        edit(table) { $0.local.insert(key) }
+        add(subject, "is computed on each device, and does not travel", evidence, isGuess: true)
+    }
+}
+
+extension SyncTable {
+    /// Returns whether rows of other devices can be shown without a value for a column.
+    fileprivate func canLeave(_ place: Int) -> Bool {
+        let column = schema.columns[place]
+        let isKey =
+            schema.primaryKey.contains(place)
+            || schema.indexes.contains { $0.isUnique && $0.keys.contains { $0.column == place } }
+            || references.contains { $0.columns.contains(place) }
+        if case .named(let places) = identity, places.contains(place) { return false }
+        return !isKey && (!column.isNotNull || column.defaultValue != .constant(.null))
+    }
+}

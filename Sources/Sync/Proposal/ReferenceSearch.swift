@@ -1,0 +1,142 @@
+internal import Files
+internal import Stores
+
+/// The search for the tables whose rows a column names, although no schema declares it: by its values and its name.
+struct ReferenceSearch {
+    /// A column's parent.
+    struct Found {
+        /// The table; `nil` if the column only looks like a reference.
+        var table: String?
+        var evidence: String
+
+        static func none(_ evidence: String) -> Found { Found(evidence: evidence) }
+    }
+
+    /// The fewest values that show a reference by themselves.
+    private static let fewest = 8
+    /// The share of a column's values that have to be keys.
+    private static let share = 0.95
+
+    /// The names of columns that mean another row, often one of the same table.
+    private static let relations: Set<String> = [
+        "ancestor", "belongs_to", "child", "fk", "next", "owner", "parent", "predecessor", "prev",
+        "previous", "ref", "root", "successor",
+    ]
+
+    /// The words in names of columns that hold small numbers which count or order.
+    private static let measures: Set<String> = [
+        "age", "amount", "balance", "capacity", "color", "colour", "cost", "count", "counter",
+        "date", "day", "depth", "duration", "flags", "height", "hour", "idx", "index", "kind",
+        "length", "level", "limit", "mask", "minute", "mode", "month", "num", "number", "offset",
+        "order", "ordinal", "page", "pages", "percent", "pos", "position", "price", "priority",
+        "qty", "quantity", "rank", "rating", "rev", "revision", "score", "second", "seq",
+        "sequence", "size", "sort", "state", "status", "step", "time", "timestamp", "total",
+        "type", "value", "version", "week", "weight", "width", "x", "y", "year", "z",
+    ]
+
+    private let parents: [SyncTable]
+    private let values: ColumnValues
+
+    /// - Parameters:
+    ///   - tables: the tables that sync. Only those with own numbers count: other keys mean the same everywhere.
+    ///   - values: the store's values.
+    init(among tables: [SyncTable], _ values: ColumnValues) {
+        parents = tables.filter(\.hasOwnNumbers)
+        self.values = values
+    }
+
+    /// Returns the parent of a column that nobody has declared; `nil` if nothing hints at one.
+    func parent(of place: Int, in table: SyncTable) throws -> Found? {
+        let column = table.schema.columns[place]
+        guard !parents.isEmpty, column.affinity != .real,
+            column.affinity != .blob
+                || column.declaredType.isEmpty
+        else { return nil }
+        let name = column.name.foldedIdentifier.text
+        let hint = NamedParent(column.name)
+        let isRelation = Self.relations.contains(where: { name == $0 || name.hasSuffix("_\($0)") })
+        let isSure = hint.isSure || isRelation || hint.stem.map(Self.relations.contains) == true
+        let sample = try values.sample(of: place, in: table.schema)
+        if column.affinity == .text, sample.numbers.isEmpty {
+            return try list(of: place, in: table)
+        }
+        guard sample.isOfNumbers else { return nil }
+        let named = named(hint, name)
+        if isSure, named == nil, let partner = kind(of: hint.stem, in: table) {
+            let evidence =
+                "with '\(partner)' it may name rows of several tables, whose keys mean others elsewhere"
+            return .none(evidence)
+        }
+        let isOwnKey = table.schema.primaryKey == [place]
+        guard isSure || named != nil || !isOwnKey && isOfRows(name, sample) else { return nil }
+        if sample.numbers.isEmpty {
+            let parent = named ?? (isSure ? parents.first { $0.name == table.name } : nil)
+            guard isSure || hint.stem != nil, let parent else {
+                return isSure ? .none("it has no values") : nil
+            }
+            return Found(table: parent.name, evidence: "by its name; it has no values")
+        }
+        let matching = try parents.filter { try isKey(sample, $0) }
+        if let named, hint.stem != nil || matching.contains(where: { $0.name == named.name }) {
+            return try found(named, sample)
+        }
+        guard let best = matching.first(where: { $0.name == table.name }) ?? matching.first else {
+            return isSure ? .none("its values are keys of no table") : nil
+        }
+        return try found(best, sample, doubt: matching.filter { $0.name != best.name })
+    }
+
+    /// Returns whether nearly all values are keys of a table.
+    private func isKey(_ sample: ColumnValues.Sample, _ parent: SyncTable) throws -> Bool {
+        let count = try values.matches(sample, in: parent.schema)
+        return Double(count) >= Self.share * Double(sample.numbers.count)
+    }
+
+    private func found(
+        _ parent: SyncTable,
+        _ sample: ColumnValues.Sample,
+        doubt others: [SyncTable] = []
+    ) throws -> Found {
+        let count = try values.matches(sample, in: parent.schema)
+        let all = counted(sample.numbers.count, "value is a key", "values are keys")
+        let names = others.map { "'\($0.name)'" }.joined(separator: ", ")
+        return Found(
+            table: parent.name,
+            evidence: "\(count) of \(all)" + (others.isEmpty ? "" : ", and also of \(names)")
+        )
+    }
+
+    /// Returns whether values alone may show a reference.
+    private func isOfRows(_ name: String, _ sample: ColumnValues.Sample) -> Bool {
+        sample.numbers.count >= Self.fewest
+            && Self.measures.isDisjoint(with: name.split(separator: "_").map(String.init))
+    }
+
+    /// Returns the table that a column's name means: by its whole name, or by its last words.
+    private func named(_ hint: NamedParent, _ column: String) -> SyncTable? {
+        let stems = [hint.stem, column, column.split(separator: "_").last.map(String.init)]
+            .compactMap { $0 }.filter { !Self.relations.contains($0) }
+        let names = parents.map { ($0, $0.name.foldedIdentifier) }
+        return stems.lazy.compactMap { stem in
+            names.first { NamedParent.isNamed($0.1, stem) }
+                ?? names.first { hint.stem != nil && NamedParent.resembles($0.1, stem) }
+        }.first?.0
+    }
+
+    /// Returns the column that says of which kind the rows are that another column names.
+    private func kind(of stem: String?, in table: SyncTable) -> String? {
+        guard let stem else { return nil }
+        return table.schema.columns.map(\.name).first {
+            ["\(stem)_type", "\(stem)type", "\(stem)_kind", "\(stem)_table"]
+                .contains($0.foldedIdentifier.text)
+        }
+    }
+
+    /// Returns a finding about a column of texts that list numbers, such as '[1,2]'.
+    private func list(of place: Int, in table: SyncTable) throws -> Found? {
+        let sample = try values.listed(in: place, of: table.schema)
+        guard sample.numbers.count >= Self.fewest else { return nil }
+        guard let parent = try parents.first(where: { try isKey(sample, $0) }) else { return nil }
+        return .none("its lists hold keys of '\(parent.name)', which mean other rows elsewhere")
+    }
+}

@@ -3,10 +3,10 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// The files beside a Core Data store that hold values of its rows.
+/// The files beside a store that hold values of its rows, in Core Data's form.
 ///
-/// Core Data gives each value a unique name, and never writes into a file again, so a name implies its content. A
-/// file is on the disk before a row names it.
+/// Core Data, and the sample, give each value a unique name, and never write into a file again, so a name implies its
+/// content. A file is on the disk before a row names it.
 final class ExternalFiles {
     private let directory: FilePath
     private var known: [ExternalReference: BlobReference?] = [:]

@@ -2,7 +2,7 @@ internal import Changes
 internal import Files
 internal import Stores
 
-// Files beside a Core Data store are written before the rows that name them, and removed after them.
+// Files beside a store are written before the rows that name them, and removed after them.
 extension StoreExchange {
     var files: ExternalFiles { ExternalFiles(of: store) }
 

@@ -58,8 +58,7 @@ final class TableMapping: Sendable {
                         && !$0.namesNumbers(of: tables[$0.parent])
                 },
                 entities: column.isEntity ? table.coreData?.numbers : nil,
-                holdsFiles: table.coreData != nil
-                    && table.schema.columns[column.place].affinity == .blob
+                holdsFiles: table.schema.columns[column.place].affinity == .blob
             )
         }
         groups = Self.groups(table, columns)
@@ -174,7 +173,7 @@ struct ColumnMapping: Equatable {
     let isReferenceByValue: Bool
     /// The names of the entities whose numbers it holds; the names are sent.
     let entities: EntityNumbers?
-    /// Whether its values may be in files beside the store.
+    /// Whether its values may be in files beside the store, in Core Data's form, which other applications use too.
     let holdsFiles: Bool
 
     /// Returns the part of a row's image for the column, which does not depend on the store's entity numbers.

@@ -18,8 +18,8 @@ public enum EnrolmentDoubt: ExplainedError {
                 .joined(separator: "; ")
         case .otherTables(let store, let group, let join):
             """
-            '\(store)' has \(counted(join.tables.count, "table", "tables")), and '\(group)' has \(join.there): \
-            only \(join.shared) of them are in both
+            '\(group)' has rows of \(counted(join.there, "table", "tables")): \
+            only \(join.shared) of them are in '\(store)'
             """
         }
     }

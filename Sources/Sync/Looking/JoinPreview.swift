@@ -32,8 +32,10 @@ public struct JoinPreview: Sendable {
     /// The number of those that the store has too.
     public private(set) var shared = 0
 
-    /// Whether the store may be another application's: it shares less than half of the tables.
-    public var isDoubtful: Bool { there > 0 && shared * 2 < max(there, tables.count) }
+    /// Whether the group may be another application's: the store lacks more than half of its tables.
+    ///
+    /// Tables of the store that the group has no rows of say nothing: they may be empty elsewhere.
+    public var isDoubtful: Bool { shared * 2 < there }
 
     /// The number of rows that will be deleted from the store.
     public var deletions: Int64 { tables.values.reduce(0) { $0 + $1.deletedThere } }

@@ -49,8 +49,7 @@ struct ReferenceSearch {
     func parent(of place: Int, in table: SyncTable) throws -> Found? {
         let column = table.schema.columns[place]
         guard !parents.isEmpty, column.affinity != .real,
-            column.affinity != .blob
-                || column.declaredType.isEmpty
+            column.affinity != .blob || column.declaredType.isEmpty
         else { return nil }
         let name = column.name.foldedIdentifier.text
         let hint = NamedParent(column.name)
@@ -76,34 +75,33 @@ struct ReferenceSearch {
             }
             return Found(table: parent.name, evidence: "by its name; it has no values")
         }
-        let matching = try parents.filter { try isKey(sample, $0) }
-        if let named, hint.stem != nil || matching.contains(where: { $0.name == named.name }) {
-            return try found(named, sample)
+        let candidates = try parents.map { try Candidate($0, sample, values) }
+        if let meant = candidates.first(where: { $0.name == named?.name }),
+            hint.stem != nil || meant.isParent
+        {
+            return Found(meant)
         }
+        let matching = candidates.filter(\.isParent)
         guard let best = matching.first(where: { $0.name == table.name }) ?? matching.first else {
             return isSure ? .none("its values are keys of no table") : nil
         }
-        return try found(best, sample, doubt: matching.filter { $0.name != best.name })
+        return Found(best, doubt: matching.filter { $0.name != best.name })
     }
 
-    /// Returns whether nearly all values are keys of a table.
-    private func isKey(_ sample: ColumnValues.Sample, _ parent: SyncTable) throws -> Bool {
-        let count = try values.matches(sample, in: parent.schema)
-        return Double(count) >= Self.share * Double(sample.numbers.count)
-    }
+    /// A table with the number of a column's values that are keys of it.
+    fileprivate struct Candidate {
+        let name: String
+        let count: Int
+        let all: Int
 
-    private func found(
-        _ parent: SyncTable,
-        _ sample: ColumnValues.Sample,
-        doubt others: [SyncTable] = []
-    ) throws -> Found {
-        let count = try values.matches(sample, in: parent.schema)
-        let all = counted(sample.numbers.count, "value is a key", "values are keys")
-        let names = others.map { "'\($0.name)'" }.joined(separator: ", ")
-        return Found(
-            table: parent.name,
-            evidence: "\(count) of \(all)" + (others.isEmpty ? "" : ", and also of \(names)")
-        )
+        init(_ table: SyncTable, _ sample: ColumnValues.Sample, _ values: ColumnValues) throws {
+            name = table.name
+            count = try values.matches(sample, in: table.schema)
+            all = sample.numbers.count
+        }
+
+        /// Whether nearly all values are keys of it.
+        var isParent: Bool { Double(count) >= ReferenceSearch.share * Double(all) }
     }
 
     /// Returns whether values alone may show a reference.
@@ -136,7 +134,20 @@ struct ReferenceSearch {
     private func list(of place: Int, in table: SyncTable) throws -> Found? {
         let sample = try values.listed(in: place, of: table.schema)
         guard sample.numbers.count >= Self.fewest else { return nil }
-        guard let parent = try parents.first(where: { try isKey(sample, $0) }) else { return nil }
+        let candidates = try parents.map { try Candidate($0, sample, values) }
+        guard let parent = candidates.first(where: \.isParent) else { return nil }
         return .none("its lists hold keys of '\(parent.name)', which mean other rows elsewhere")
+    }
+}
+
+extension ReferenceSearch.Found {
+    fileprivate init(
+        _ parent: ReferenceSearch.Candidate,
+        doubt others: [ReferenceSearch.Candidate] = []
+    ) {
+        let all = counted(parent.all, "value is a key", "values are keys")
+        let names = others.map { "'\($0.name)'" }.joined(separator: ", ")
+        table = parent.name
+        evidence = "\(parent.count) of \(all)" + (others.isEmpty ? "" : ", and also of \(names)")
     }
 }

@@ -272,8 +272,26 @@ struct SyncCommandTests {
         try phone.replaceStore("CREATE TABLE a (x TEXT PRIMARY KEY); INSERT INTO a VALUES ('y')")
         let refused = try phone.enable("--group", "shared")
         #expect(refused.status == 26)
-        #expect(refused.errors.contains("only 0 of them are in both"), "\(refused.errors)")
+        #expect(
+            refused.errors.contains("only 0 of them are in 'Grocery-Dude.sqlite'"),
+            "\(refused.errors)"
+        )
         #expect(try phone.enable("--group", "shared", "--match", "key").status == 0)
+    }
+
+    @Test("A store of the same application joins by itself, even if most of its tables are empty")
+    func emptyTables() throws {
+        let schema = """
+            CREATE TABLE a (x TEXT PRIMARY KEY); CREATE TABLE b (x TEXT PRIMARY KEY);
+            CREATE TABLE c (x TEXT PRIMARY KEY); CREATE TABLE d (x TEXT PRIMARY KEY);
+            """
+        try desk.replaceStore(schema + "INSERT INTO a VALUES ('y')")
+        try phone.replaceStore(schema)
+        for home in [desk, phone] {
+            let outcome = try home.enable()
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+        #expect(try phone.sql("SELECT x FROM a") == "y\n")
     }
 
     @Test("A sync reports every reason why a store cannot sync, and the remedy for each")

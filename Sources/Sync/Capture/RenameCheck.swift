@@ -10,8 +10,12 @@ struct RenameCheck {
     let present: ColumnMeanings
     let map: SyncMap
 
-    /// Returns whether a model has given a column another name because of others; see `CoreDataNames`.
-    private func isNumbered(_ column: ExactString) -> Bool { column.text.contains("@") }
+    /// Returns whether the wire name of a column depends on other parts of a Core Data model.
+    ///
+    /// Such a name changes with every model, although no column is renamed; see `CoreDataNaming`.
+    private func dependsOnModel(_ column: ExactString, of table: TableMapping) -> Bool {
+        table.coreData != nil && column.text.contains { $0 == "@" || $0 == ">" }
+    }
 
     /// Throws if a table or a column may have another name now.
     ///
@@ -50,9 +54,10 @@ struct RenameCheck {
         let rules = rules(of: table)
         let local = Set((rules?.local ?? []).map(\.description.exact))
         let gone = former.columnNames(of: name).subtracting(present.columnNames(of: name))
-            .subtracting(local).filter { !isNumbered($0) }
+            .subtracting(local).filter { !dependsOnModel($0, of: table) }
         guard !gone.isEmpty else { return }
         let new = present.columnNames(of: name).subtracting(former.columnNames(of: name))
+            .filter { !dependsOnModel($0, of: table) }
         for column in table.columns where new.contains(column.name.description.exact) {
             let schema = table.schema.columns[column.place]
             guard let key = ColumnName(schema.name), rules?.renamed[key] == nil else { continue }

@@ -11,6 +11,8 @@ public struct Rclone: Sendable {
     public var connectTimeout: Duration = .seconds(10)
     /// The time limit for a remote's silence; zero for none.
     public var idleTimeout: Duration = .seconds(60)
+    /// The bandwidth limit, in rclone's form (https://rclone.org/docs/#bwlimit-bandwidth-spec); `nil` for none.
+    public var bandwidth: String?
     /// A closure that receives events, on any thread.
     public var report: @Sendable (RemoteEvent) -> Void = { _ in }
     /// A closure that throws if the user wants to stop; called often.
@@ -141,6 +143,7 @@ public struct Rclone: Sendable {
             "--timeout", Self.text(patience(for: job)), "--retries", "1",
             "--ask-password=false",
         ]
+            + (bandwidth.map { ["--bwlimit=\($0)"] } ?? [])
             // Some backends retry silently. Dumping a request takes as much memory as the request.
             + (job.isUpload || job.input != nil ? [] : ["--dump", "headers"])
     }

@@ -14,6 +14,7 @@ let configurationExample = """
     spool: true                       # false: upload archives while they are made
     remote_connect_timeout: 10s       # how long to try to reach a remote through rclone
     remote_idle_timeout: 60s          # how long it may not move a byte
+    remote_bwlimit: 10M               # the most that rclone moves in a second; see its --bwlimit
     skip_if_unchanged: true           # no new backup of what is in the newest
     incremental: true                 # only what is different from an earlier backup
     full_every: 7d                    # and a whole one this often

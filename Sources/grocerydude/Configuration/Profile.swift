@@ -29,6 +29,8 @@ struct Profile {
     var spools = true
     /// The time limits for connecting to a remote, and for its silence; zero for none.
     var remoteConnectTimeout: Duration = .seconds(10)
+    /// The bandwidth limit for rclone, in its form.
+    var remoteBandwidth: String?
     var remoteIdleTimeout: Duration = .seconds(60)
 
     var keys = KeySettings()

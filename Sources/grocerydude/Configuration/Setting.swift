@@ -66,6 +66,13 @@ struct Setting {
                 environment: "REMOTE_IDLE_TIMEOUT",
                 \.remoteIdleTimeout
             ),
+            text(
+                "remote_bwlimit",
+                environment: "REMOTE_BWLIMIT",
+                \.remoteBandwidth,
+                "rclone's form, such as 2M, 10M:1M or '08:00,512k 19:00,off'",
+                bandwidth
+            ),
         ]
     }
 
@@ -266,6 +273,11 @@ extension Setting {
             return try value.text(wanted) { $0 == RemoteAddress.rclone("").text ? nil : $0 }
         }
         return try value.path(wanted)
+    }
+
+    /// Returns a bandwidth as it is, if rclone may understand it.
+    private static func bandwidth(_ text: String) -> String? {
+        text.wholeMatch(of: /[0-9A-Za-z]([0-9A-Za-z.:,; -]*[0-9A-Za-z])?/) == nil ? nil : text
     }
 
     private static func duration(

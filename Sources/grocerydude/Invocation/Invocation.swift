@@ -80,6 +80,7 @@ struct Invocation {
         var rclone = Rclone()
         rclone.connectTimeout = profile.remoteConnectTimeout
         rclone.idleTimeout = profile.remoteIdleTimeout
+        rclone.bandwidth = profile.remoteBandwidth
         let report = context.report
         rclone.report = { report(OperationEvent($0)) }
         rclone.checkCancellation = context.checkCancellation

@@ -21,6 +21,18 @@ struct ServedCommandTests {
 
     static let isThorough = ProcessInfo.processInfo.environment["GROCERYDUDE_REMOTES"] == "all"
 
+    @Test("A bandwidth limit reaches rclone, and one that is none is refused")
+    func bandwidth() throws {
+        let machine = try ServedProgram(on: try RemoteServer(.webdav, in: sandbox))
+        try machine.makeStores()
+        #expect(try machine.run("backup", "--set", "remote_bwlimit=20M:10M").status == 0)
+        #expect(try machine.calls.allSatisfy { $0.contains(" --bwlimit=20M:10M ") })
+        let outcome = try machine.run("list", "--set", "remote_bwlimit=--fast-list")
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("rclone's form, such as 2M"), "\(outcome.errors)")
+        #expect(try machine.calls.isEmpty)
+    }
+
     @Test(
         "Commands over a server do their work, and start few processes",
         arguments: RemoteServer.Kind.available

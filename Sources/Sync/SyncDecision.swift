@@ -10,8 +10,9 @@ public enum SyncDecision: ExplainedError, Equatable {
     case replaced(String)
     /// The container has another group of this name.
     case otherGroup(String)
-    /// The group has a new map that excludes tables or columns, or identifies rows of tables by other columns.
-    case newMap(leavesOut: [String], identifies: [String])
+    /// The group has a new map that excludes tables or columns, identifies rows of tables by other columns, or has files
+    /// written in directories.
+    case newMap(leavesOut: [String], identifies: [String], writesFilesIn: [String])
     /// The settings name another container than the one with which the store was synced.
     case otherContainer(String, was: String)
 
@@ -53,9 +54,12 @@ public enum SyncDecision: ExplainedError, Equatable {
             "'\(store)' is not the file, or not the state, that was synced last"
         case .otherGroup(let name):
             "the container holds a different group named '\(name)'"
-        case .newMap(let leavesOut, let identifies):
+        case .newMap(let leavesOut, let identifies, let directories):
             "the group has a new map, which "
-                + [("leaves out ", leavesOut), ("knows rows otherwise of ", identifies)]
+                + [
+                    ("leaves out ", leavesOut), ("knows rows otherwise of ", identifies),
+                    ("writes files in ", directories),
+                ]
                 .filter { !$0.1.isEmpty }
                 .map { verb, names in verb + names.map { "'\($0)'" }.joined(separator: ", ") }
                 .joined(separator: "; it ")

@@ -148,7 +148,9 @@ struct CraftedBodyTests {
             ("a length is beyond its end", [3, 9, 1]),
             ("a length is beyond its end", [4] + [UInt8](repeating: 0xFF, count: 9) + [1]),
             ("it ends too early", [5, 1, 2, 3]),
-            ("a file's name is not a UUID", [6, 3, 0x2E, 0x2E, 0x2F]),
+            ("a file's name is no path below a directory", [6, 3, 0x2E, 0x2E, 0x2F]),
+            ("a file's name is no path below a directory", [6, 2, 0x2F, 0x61]),
+            ("a file's name is no path below a directory", [6, 0]),
             (
                 "a blob is too long",
                 [8] + [UInt8](repeating: 1, count: 32) + [0x81, 0x80, 0x80, 0x80, 4]

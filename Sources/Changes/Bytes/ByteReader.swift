@@ -198,24 +198,9 @@ extension ByteReader {
 
     private mutating func fileName() throws(FormatBreach) -> UnsafeRawBufferPointer {
         let name = try bytes()
-        guard isUUID(name) else { throw FormatBreach("a file's name is not a UUID") }
+        guard Value.isFileName(name) else {
+            throw FormatBreach("a file's name is no path below a directory")
+        }
         return name
     }
-}
-
-/// Returns whether bytes are a UUID in its text form, in either case.
-func isUUID(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    bytes.count == 36
-        && bytes.enumerated().allSatisfy { index, byte in
-            switch index {
-            case 8, 13, 18, 23: byte == UInt8(ascii: "-")
-            default:
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-                    UInt8(ascii: "A")...UInt8(ascii: "F"):
-                    true
-                default: false
-                }
-            }
-        }
 }

@@ -123,8 +123,8 @@ struct BodyWriter {
         case .real(let number) where number.isNaN:
             throw ChangeError.beyondLimit("a number is NaN")
         case .file(let name, let content):
-            guard name.withUnsafeBytes(isUUID), content.size <= BlobReference.maximumSize else {
-                throw ChangeError.beyondLimit("a file's name is not a UUID, or it is over 1 GiB")
+            guard Value.isFileName(name), content.size <= BlobReference.maximumSize else {
+                throw ChangeError.beyondLimit("a file's name is no path, or it is over 1 GiB")
             }
         case .longText(let content), .longBlob(let content):
             guard content.size <= BlobReference.maximumSize else {

@@ -1,6 +1,9 @@
-/// The settings of a group for its schema: identities, references, names, exclusions.
+public import Files
+
+/// The settings of a group for its schema: identities, references, names, exclusions, files.
 ///
-/// A map can exclude, rename and identify, and run or skip triggers that the store has; nothing else.
+/// A map can exclude, rename and identify, name the columns of files, and run or skip triggers that the store has;
+/// nothing else.
 public struct SyncMap: Document {
     public static let kind = FileKind.map
 
@@ -50,6 +53,8 @@ public struct SyncMap: Document {
     public var exclude: Set<TableName> = []
     /// The treatment of triggers, by their names in ASCII lower case.
     public var triggers: [TableName: TriggerRule] = [:]
+    /// The directories, below the stores directory, of the files that columns name, by tables.
+    public var files: [TableName: [ColumnName: RelativePath]] = [:]
 
     public init() {}
 
@@ -92,7 +97,7 @@ public struct SyncMap: Document {
 
 extension SyncMap: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case tables, exclude, triggers
+        case tables, exclude, triggers, files
     }
 
     public init(from decoder: any Decoder) throws {
@@ -106,6 +111,16 @@ extension SyncMap: Codable {
             values.decodeIfPresent([String: TriggerRule].self, forKey: .triggers),
             tableName
         )
+        for (text, directory) in try values.decodeIfPresent([String: String].self, forKey: .files)
+            ?? [:]
+        {
+            let (table, column) = try columnPath(text)
+            let path: RelativePath
+            do { path = try RelativePath(directory) } catch {
+                throw FormatBreach("the files of '\(text)' are in no directory: \(error)")
+            }
+            files[table, default: [:]][column] = path
+        }
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -115,6 +130,12 @@ extension SyncMap: Codable {
             try values.encode(exclude.sorted().map(\.description), forKey: .exclude)
         }
         if !triggers.isEmpty { try values.encode(texts(triggers), forKey: .triggers) }
+        if !files.isEmpty {
+            let directories = files.flatMap { table, columns in
+                columns.map { ("\(table).\(columnText($0))", $1.description) }
+            }
+            try values.encode(Dictionary(directories) { first, _ in first }, forKey: .files)
+        }
     }
 }
 
@@ -191,6 +212,13 @@ private func tableName(_ text: String) throws -> TableName {
 private func columnName(_ text: String) throws -> ColumnName {
     guard let name = ColumnName(text) else { throw FormatBreach("a column's name is not one") }
     return name
+}
+
+/// Reads 'TABLE.COLUMN'.
+private func columnPath(_ text: String) throws -> (TableName, ColumnName) {
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { throw FormatBreach("'\(text)' is not 'TABLE.COLUMN'") }
+    return (try tableName(String(parts[0])), try columnName(String(parts[1])))
 }
 
 private func columnText(_ name: ColumnName) -> String {

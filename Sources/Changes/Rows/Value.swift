@@ -13,7 +13,7 @@ public enum Value: Sendable {
     case blob([UInt8])
     /// A reference; the zero id names no row.
     case row(RowID)
-    /// A file beside the store: its name, which is a UUID, and its content as a blob of the container.
+    /// A file beside the store: its name (see `isFileName`), and its content as a blob of the container.
     indirect case file(name: [UInt8], content: BlobReference)
     /// A text whose content is a blob of the container.
     indirect case longText(BlobReference)
@@ -83,6 +83,11 @@ extension Value {
         case .plain(let value): value.reference
         default: nil
         }
+    }
+
+    /// Returns whether bytes can name a file: a path of at most 4,096 bytes that never leads out of its directory.
+    public static func isFileName(_ name: some Collection<UInt8>) -> Bool {
+        name.count <= 4096 && (try? RelativePath(validating: name)) != nil
     }
 
     /// The value without the mark that it refers to nothing.

@@ -13,12 +13,16 @@ struct LostBlobs {
     /// Puts the long values that rows refer to into the outbox again, if the store has them.
     func send(_ tables: [TableMapping], in snapshot: StoreSnapshot) throws {
         var wanted: [Digest: BlobReference] = [:]
+        let mappings = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
         try access.forEachKnown { row in
-            for value in row.state.cells.map(\.value) {
-                guard let reference = value.reference, missing?.contains(reference.digest) ?? true
+            let columns = mappings[row.table]?.columns ?? []
+            for cell in row.state.cells {
+                guard let reference = cell.value.reference,
+                    missing?.contains(reference.digest) ?? true
                 else { continue }
-                if case .file(let name, _) = value, let file = ExternalReference(name: name) {
-                    try send(file, reference)
+                if case .file(let name, _) = cell.value {
+                    let files = columns.first { $0.name == cell.column }?.files
+                    if let file = files?.file(named: name) { try send(file, reference) }
                 } else {
                     wanted[reference.digest] = reference
                 }
@@ -44,7 +48,7 @@ struct LostBlobs {
 
 extension LostBlobs {
     /// Sends the content of a file beside the store, if the file exists.
-    private func send(_ file: ExternalReference, _ reference: BlobReference) throws {
+    private func send(_ file: RowFile, _ reference: BlobReference) throws {
         guard let content = try files.read(file),
             content.withUnsafeBytes({ Digest(of: $0) }) == reference.digest
         else { return }

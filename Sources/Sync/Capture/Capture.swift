@@ -163,7 +163,9 @@ struct Capture {
     mutating func tell(_ delta: RowDelta, in table: TableName) throws {
         let delta = try delta.movingLongValues(to: outgoing.keep)
         for cell in delta.state.cells {
-            if case .file(let name, let content) = cell.value { try keepFile(name, content) }
+            if case .file(let name, let content) = cell.value {
+                try keep(file(name, of: cell.column, in: table), name, content)
+            }
         }
         guard let joined = try access.join(delta, in: table) else { return }
         // The store may lack other known values of the row, or values that win.
@@ -184,10 +186,14 @@ struct Capture {
         return table.references.contains(where: \.isByValue)
     }
 
+    private func file(_ name: [UInt8], of column: ColumnName, in table: TableName) -> RowFile? {
+        let columns = tables.first { $0.name == table }?.columns
+        return columns?.first { $0.name == column }?.files?.file(named: name)
+    }
+
     /// Sends the content of a file, as that of a long value.
-    private func keepFile(_ name: [UInt8], _ content: BlobReference) throws {
-        guard let reference = ExternalReference(name: name),
-            let bytes = try files.read(reference),
+    private func keep(_ file: RowFile?, _ name: [UInt8], _ content: BlobReference) throws {
+        guard let file, let bytes = try files.read(file),
             bytes.withUnsafeBytes({ Digest(of: $0) }) == content.digest
         else {
             let name = String(decoding: name, as: UTF8.self)

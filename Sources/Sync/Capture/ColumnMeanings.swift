@@ -15,6 +15,8 @@ struct ColumnMeanings: Codable, Equatable {
         var missing: [UInt8]
         /// The declared type, by which a renamed column is known.
         var type: String?
+        /// The files that its values name, if the map names their directory.
+        var files: String?
     }
 
     /// A reference that repeats values of another row.
@@ -37,7 +39,8 @@ struct ColumnMeanings: Codable, Equatable {
                 let meaning = Meaning(
                     parent: column.parent?.description,
                     missing: column.missingValue.encoded,
-                    type: table.schema.columns[column.place].declaredType.uppercased()
+                    type: table.schema.columns[column.place].declaredType.uppercased(),
+                    files: column.files?.directory == nil ? nil : column.files?.description
                 )
                 return (column.name.description.exact, meaning)
             }
@@ -94,6 +97,7 @@ struct ColumnMeanings: Codable, Equatable {
             new.keys.filter { name in
                 guard let was = old[name], let new = new[name] else { return false }
                 return was.parent != new.parent || was.missing != new.missing
+                    || was.files != new.files
             }
         )
     }

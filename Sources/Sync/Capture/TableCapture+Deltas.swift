@@ -236,10 +236,12 @@ extension TableCapture {
             guard let cell = known.state.cell(column.name) else {
                 return wire == column.missingValue ? nil : Cell(column.name, .zero, wire)
             }
-            // Only a reference that was added or removed has another value.
-            guard column.parent != nil && wire.isRow || column.parent == nil && cell.value.isRow,
-                cell.value != wire.named
-            else { return nil }
+            // Only a reference that was added or removed has another value, and a file that is there now.
+            let isOther =
+                column.parent != nil && wire.isRow || column.parent == nil && cell.value.isRow
+                || column.files != nil && wire.isFile && !cell.value.isFile
+                || column.files == nil && cell.value.isFile
+            guard isOther, cell.value != wire.named else { return nil }
             return Cell(column.name, capture.stamp, wire)
         }
     }

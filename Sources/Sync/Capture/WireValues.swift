@@ -1,4 +1,5 @@
 internal import Changes
+internal import Files
 internal import Stores
 
 /// The conversion of a store's values to their form for change files.
@@ -13,10 +14,11 @@ struct WireValues {
     /// Returns a value in its form for change files; a reference becomes the id of the row that it names.
     func wire(_ value: StoredValue, of column: ColumnMapping) throws -> Value {
         guard let parent = column.parent else {
-            if column.holdsFiles, let reference = ExternalReference(value),
-                let content = try files.content(of: reference)
-            {
-                return .file(name: Array(reference.name.utf8), content: content)
+            if let file = column.files?.file(value) {
+                if let content = try files.content(of: file) {
+                    return .file(name: file.path.bytes, content: content)
+                }
+                if column.files?.form == .path { try AwaitedFiles(access: access).add(file) }
             }
             // A reference to a file that is missing here is sent as the blob that it is.
             return (column.entities?.name(value) ?? value).wire

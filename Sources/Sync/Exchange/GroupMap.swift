@@ -1,12 +1,13 @@
 public import Changes
 public import Foundation
+internal import Files
 internal import Remotes
 
 /// The group's map: settings that the schema does not contain, the same for all devices.
 ///
-/// The map with the greatest clock counts. A map that newly excludes synced data, or identifies rows by other
-/// columns, waits for a person's consent. Otherwise anybody who can write into the container could stop tables from
-/// syncing.
+/// The map with the greatest clock counts. A map that newly excludes synced data, identifies rows by other columns, or
+/// names a directory of files, waits for a person's consent. Otherwise anybody who can write into the container could
+/// stop tables from syncing, or write files into any directory beside the store.
 struct GroupMap {
     let access: SidecarAccess
 
@@ -33,7 +34,7 @@ struct GroupMap {
 
     /// Adopts the newest map, if there is a newer one.
     ///
-    /// - Parameter accepts: whether the map may exclude and identify without consent.
+    /// - Parameter accepts: whether the map may exclude, identify and name directories without consent.
     /// - Throws: `SyncDecision.newMap`.
     private func adopt(accepts: Bool) throws {
         guard let json = try access.bytes("next_map"), let clock = try access.integer("next_clock")
@@ -41,8 +42,13 @@ struct GroupMap {
         let next = try SyncMap(json: json, name: "map")
         let present = try access.groupMap
         let (lost, identified) = (next.leavesOut(since: present), next.identifies(since: present))
-        guard accepts || lost.isEmpty && identified.isEmpty else {
-            throw SyncDecision.newMap(leavesOut: lost, identifies: identified)
+        let directories = next.namesFiles(since: present)
+        guard accepts || lost.isEmpty && identified.isEmpty && directories.isEmpty else {
+            throw SyncDecision.newMap(
+                leavesOut: lost,
+                identifies: identified,
+                writesFilesIn: directories
+            )
         }
         try set(next, clock: UInt64(clamping: clock))
     }
@@ -112,6 +118,14 @@ extension SyncMap {
             let (new, old) = (tables[name] ?? Table(), old.tables[name] ?? Table())
             return new.identity != old.identity || new.sharesKey != old.sharesKey
         }.map(\.description).sorted()
+    }
+}
+
+extension SyncMap {
+    /// Returns the directories of files that the map newly names.
+    fileprivate func namesFiles(since old: SyncMap) -> [String] {
+        let known = Set(old.files.values.flatMap(\.values))
+        return Set(files.values.flatMap(\.values)).subtracting(known).map(\.description).sorted()
     }
 }
 

@@ -104,7 +104,7 @@ extension StoreExchange {
         var layout: StoreLayout
         var numbers: [TableName: [Int64]]
         /// The files that rows will name.
-        var files: [ExternalReference: BlobReference]
+        var files: [RowFile: BlobReference]
     }
 
     /// Compares the view with the store, after a capture unless no process has written since the last part.
@@ -153,7 +153,7 @@ extension StoreExchange {
             try look.keep(view, plan)
             try access.wait(plan.waiting + view.held.filter { $0.why == .blob }.map(\.id))
             if options.comparesViews { try look.compare(plan, of: view) }
-            if plan.isEmpty { return (nil, view.missing) }
+            if plan.isEmpty, view.files.isEmpty { return (nil, view.missing) }
             try access.intend(plan.intents)
             let values = WireValues(
                 tables: layout.tables,

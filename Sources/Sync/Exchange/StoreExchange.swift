@@ -192,7 +192,8 @@ public struct StoreExchange {
     func capture(seeds: Bool) throws {
         let look = try store.look()
         let last = try sidecar.read { try $0.text("look") }
-        if !seeds, options.rejoining == nil, let look, look == last { return }
+        let arrived = try sidecar.read { try AwaitedFiles(access: $0).arrived(files) }
+        if !seeds, options.rejoining == nil, let look, look == last, arrived.isEmpty { return }
         // A person's answer applies to the data of that moment, and not to later edits.
         try withSnapshot(seeds: seeds, rejoining: options.rejoining) { _, _, _ in }
         try sidecar.write { access in
@@ -220,8 +221,8 @@ public struct StoreExchange {
             try sidecar.write { access in
                 let meaning = try CaptureMeaning(version, options, rejoining, access)
                 try access.set("now", now)
-                let id = Array(schema.digest.bytes.prefix(16))
-                let change = try access.takeSchema(id, tables)
+                var change = try access.takeSchema(Array(schema.digest.bytes.prefix(16)), tables)
+                try AwaitedFiles(access: access).take(files, in: tables, &change)
                 var clock = try access.clock
                 let reading = clock.tick(now: now, modified: modified)
                 let outgoing = Outgoing(

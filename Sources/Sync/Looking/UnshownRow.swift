@@ -38,7 +38,9 @@ public struct UnshownRow: Sendable {
         case .yields:
             "it waits until another row\(other) leaves a value that only one may have, or it gets another one"
         case .unsettled: "it and others take from each other what only one may have"
-        case .blob: "a long value of it is not in the container"
+        case .blob:
+            words.map { "a file of it cannot be written: \($0)" }
+                ?? "a long value of it is not in the container"
         case nil: why
         }
     }

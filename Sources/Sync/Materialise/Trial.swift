@@ -14,7 +14,7 @@ final class Trial {
     private var error: (any Error)?
     private(set) var missing: Set<BlobReference> = []
     /// The files that rows will name, and that do not exist yet.
-    private(set) var newFiles: [ExternalReference: BlobReference] = [:]
+    private(set) var newFiles: [RowFile: BlobReference] = [:]
     private var isHere: [NamedFile: Bool] = [:]
     /// The greatest number of rows whose results in SQLite are kept.
     private static let triedLimit = 40_000
@@ -28,9 +28,9 @@ final class Trial {
         var taken: [StoredValue]?
     }
 
-    /// A file's name, with its expected content.
+    /// A file with its expected content.
     private struct NamedFile: Hashable {
-        var name: ExternalReference
+        var file: RowFile
         var content: BlobReference
     }
     private var lacking: Set<ViewKey> = []
@@ -123,7 +123,7 @@ final class Trial {
         var values = defaults(of: table)
         if let place = table.keyIndex { values[place] = keys.key(of: row.id).map { .integer($0) } }
         for (column, value) in zip(table.columns, row.values) {
-            let stored = written(value, column, row.id) ?? stored(value, of: row.id)
+            let stored = written(value, column, row.id) ?? stored(value, in: column, of: row.id)
             values[column.index] = column.entities.map { stored.flatMap($0.number) } ?? stored
         }
         return values
@@ -171,7 +171,7 @@ final class Trial {
         for (column, value) in zip(table.columns, row.values) where values[column.index] == nil {
             guard let content = value.reference else { continue }
             if case .file(let name, _) = value {
-                values[column.index] = ExternalReference(name: name)?.value
+                values[column.index] = column.files?.file(named: name)?.value
                 continue
             }
             let name = Array(content.digest.description.utf8)
@@ -194,7 +194,7 @@ final class Trial {
                 switch value {
                 case .longText(let content): .hash(.text, content.digest)
                 case .longBlob(let content): .hash(.blob, content.digest)
-                default: stored(value, of: row.id).map { .init($0) }
+                default: stored(value, in: column, of: row.id).map { .init($0) }
                 }
             return try parts[access.number(of: column.name)] == part
         }
@@ -205,13 +205,17 @@ final class Trial {
     /// The row has or refers to an entity that the model lacks, or names a file in a column without files.
     private func isStrange(_ row: ViewRow, of table: TableMapping) -> Bool {
         zip(table.columns, row.values).contains { column, value in
-            if case .file = value { return !column.holdsFiles }
+            if case .file(let name, _) = value { return column.files?.file(named: name) == nil }
             guard let entities = column.entities else { return false }
             return value.stored.flatMap(entities.number) == nil
         }
     }
 
-    private func stored(_ value: Value, of row: RowID) -> StoredValue? {
+    private func stored(
+        _ value: Value,
+        in column: ColumnMapping,
+        of row: RowID
+    ) -> StoredValue? {
         switch value {
         case .row(let id): keys.key(of: id).map { .integer($0) } ?? .null
         case .longText(let content), .longBlob(let content):
@@ -222,9 +226,9 @@ final class Trial {
             }
         case .file(let name, let content):
             trying(nil) {
-                guard let reference = ExternalReference(name: name) else { return nil }
+                guard let file = column.files?.file(named: name) else { return nil }
                 let parts = try access.shown(row)?.image.parts() ?? []
-                return try has(reference, content, parts) ? reference.value : nil
+                return try has(file, content, parts) ? file.value : nil
             }
         default: value.stored
         }
@@ -243,8 +247,17 @@ final class Trial {
             missing.formUnion(lacking.compactMap(\.1.reference))
             guard !lacking.isEmpty, shown == nil else { return false }
             self.lacking.insert(ViewKey(table.name, row.id))
+            words[row.id] = try lacking.lazy.compactMap(takenFile).first
             return true
         }
+    }
+
+    /// Returns words on the file whose name another content has here; `nil` if no other content has it.
+    private func takenFile(_ column: ColumnMapping, _ value: Value) throws -> String? {
+        guard case .file(let name, _) = value, let file = column.files?.file(named: name),
+            try blobs.files?.isTaken(file) == true
+        else { return nil }
+        return "'\(file.path)' is here with other content"
     }
 
     /// Returns whether the content of a value is shown by its row, or is here.
@@ -259,10 +272,10 @@ final class Trial {
         let part: RowImage.Part
         switch value {
         case .file(let name, let content):
-            guard let reference = ExternalReference(name: name) else {
+            guard let file = column.files?.file(named: name) else {
                 return try blobs.has(content)
             }
-            return try has(reference, content, parts)
+            return try has(file, content, parts)
         case .longText(let content): part = .hash(.text, content.digest)
         case .longBlob(let content): part = .hash(.blob, content.digest)
         default: return true
@@ -276,23 +289,25 @@ final class Trial {
     ///
     /// A file with another content is never replaced.
     private func has(
-        _ reference: ExternalReference,
+        _ file: RowFile,
         _ content: BlobReference,
         _ parts: [(column: Int64, part: RowImage.Part)]
     ) throws -> Bool {
-        let part = RowImage.Part(reference.value)
-        if parts.contains(where: { $0.part == part }) { return true }
-        let file = NamedFile(name: reference, content: content)
-        if let isHere = isHere[file] { return isHere }
-        guard let files = blobs.files else { return false }
+        let part = RowImage.Part(file.value)
+        let isShown = parts.contains { $0.part == part }
+        if isShown, file.isOfValue { return true }
+        let named = NamedFile(file: file, content: content)
+        if let isHere = isHere[named] { return isHere }
+        guard let files = blobs.files else { return isShown }
         let found: Bool
-        if try files.isTaken(reference) {
-            found = try files.content(of: reference) == content
+        if try files.isTaken(file) {
+            // A row that is shown may have named it before its file was sent.
+            found = try isShown || files.content(of: file) == content
         } else {
-            found = try newFiles[reference] ?? content == content && blobs.has(content)
-            if found { newFiles[reference] = content }
+            found = try newFiles[file] ?? content == content && blobs.has(content)
+            if found { newFiles[file] = content }
         }
-        isHere[file] = found
+        isHere[named] = found
         return found
     }
 

@@ -95,7 +95,10 @@ struct WritePlan {
             steps.append(.insertion(of: row, table))
             return
         }
-        guard row.image != shown.image || row.causalLength != shown.causalLength else { return }
+        guard row.image != shown.image || row.causalLength != shown.causalLength else {
+            if row.lacksFile(table) { waiting.append(row.id) }
+            return
+        }
         let parts = try shown.image.partsByColumn()
         let news = try row.image.partsByColumn()
         var changes: [(index: Int, value: StoredValue)] = []
@@ -125,6 +128,13 @@ struct WritePlan {
                 plain: row.plain
             )
         )
+    }
+}
+
+extension StoreView.DesiredRow {
+    /// Returns whether the row names a file whose content is not here yet.
+    fileprivate func lacksFile(_ table: TableMapping) -> Bool {
+        table.columns.contains { $0.files?.form == .path && values[$0.index] == nil }
     }
 }
 

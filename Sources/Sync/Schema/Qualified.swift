@@ -43,7 +43,8 @@ struct Qualified {
                     wireName: rule?.renamed[folded] ?? coreData?.columns[place]?.wireName
                         ?? folded.text,
                     reference: references.firstIndex { $0.columns == [place] },
-                    isEntity: coreData?.columns[place]?.isEntity ?? false
+                    isEntity: coreData?.columns[place]?.isEntity ?? false,
+                    files: rule?.files[folded]
                 )
             },
             references: references,

@@ -26,6 +26,12 @@ extension SchemaRules {
             rules.local = Set(table.local.compactMap(\.schemaName?.exact))
             tables[name.description.exact] = rules
         }
+        for (name, columns) in map.files {
+            for (column, directory) in columns {
+                guard let column = column.schemaName?.exact else { continue }
+                tables[name.description.exact, default: Table()].files[column] = directory
+            }
+        }
         exclude = Set(map.exclude.map(\.description.exact))
         for (name, rule) in map.triggers {
             triggers[name.description.exact] = rule == .run ? .run : .skip

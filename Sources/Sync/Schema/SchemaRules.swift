@@ -25,6 +25,8 @@ public struct SchemaRules: Equatable, Sendable {
         /// The wire names of renamed columns, by their current names.
         public var renamed: [ExactString: String] = [:]
         public var references: [ExactString: Reference] = [:]
+        /// The directories, below the stores directory, of the files that columns name.
+        public var files: [ExactString: RelativePath] = [:]
         /// The columns that do not sync.
         public var local: Set<ExactString> = []
 

@@ -155,7 +155,7 @@ extension SchemaRules {
                 continue
             }
             let columns = Set(rules.renamed.keys).union(rules.references.keys).union(rules.local)
-                .union(rules.identity ?? [])
+                .union(rules.identity ?? []).union(rules.files.keys)
             for column in columns where table.column(column) == nil {
                 unknown.insert("\(name).\(column)".exact)
             }

@@ -47,6 +47,8 @@ public struct SyncColumn: Equatable, Sendable {
     public let reference: Int?
     /// Whether its values are numbers of Core Data's entities, which are sent as names.
     var isEntity = false
+    /// The directory of the files that its values name, below the stores directory; `nil` if the map names none.
+    var files: RelativePath?
 }
 
 /// A reference to rows of a table that syncs.

@@ -54,6 +54,10 @@ extension Value {
     }
 
     /// Whether it names a row.
+    var isFile: Bool {
+        if case .file = self { true } else { false }
+    }
+
     var isRow: Bool {
         if case .row = self { true } else { false }
     }

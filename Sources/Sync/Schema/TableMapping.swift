@@ -58,7 +58,7 @@ final class TableMapping: Sendable {
                         && !$0.namesNumbers(of: tables[$0.parent])
                 },
                 entities: column.isEntity ? table.coreData?.numbers : nil,
-                holdsFiles: table.schema.columns[column.place].affinity == .blob
+                files: ColumnFiles(of: table.schema.columns[column.place], in: column.files)
             )
         }
         groups = Self.groups(table, columns)
@@ -173,8 +173,8 @@ struct ColumnMapping: Equatable {
     let isReferenceByValue: Bool
     /// The names of the entities whose numbers it holds; the names are sent.
     let entities: EntityNumbers?
-    /// Whether its values may be in files beside the store, in Core Data's form, which other applications use too.
-    let holdsFiles: Bool
+    /// The files beside the store that its values may name.
+    let files: ColumnFiles?
 
     /// Returns the part of a row's image for the column, which does not depend on the store's entity numbers.
     ///

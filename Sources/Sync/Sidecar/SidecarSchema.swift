@@ -88,6 +88,8 @@ enum SidecarSchema {
         CREATE INDEX removed_pending ON removed (id) WHERE settled = 0;
         CREATE VIEW conflict AS SELECT n, at, t, id, c, kind, won, lost, won_by, lost_by FROM removed
             WHERE conflict = 1;
+        -- Files that values named before they were there, by their paths below the stores directory.
+        CREATE TABLE awaited (directory BLOB, path BLOB, PRIMARY KEY (directory, path)) WITHOUT ROWID;
         -- References that are shown empty, since the row that they name is not shown.
         CREATE TABLE emptied (id BLOB, c INTEGER, PRIMARY KEY (id, c)) WITHOUT ROWID;
         -- The values of rows that were deleted elsewhere while they were edited here.

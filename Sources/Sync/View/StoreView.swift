@@ -29,7 +29,7 @@ struct StoreView {
     /// The blobs that rows need, and that are not here.
     private(set) var missing: Set<BlobReference> = []
     /// The files beside the store that rows will name, and that do not exist yet.
-    private(set) var files: [ExternalReference: BlobReference] = [:]
+    private(set) var files: [RowFile: BlobReference] = [:]
     /// The rows whose unique keys were requested, as SQLite would store them.
     private(set) var asked: [ViewKey: Set<[StoredValue]>] = [:]
 
@@ -156,8 +156,8 @@ struct StoreView {
             switch row.values[index] {
             case .longText(let content): part = .hash(.text, content.digest)
             case .longBlob(let content): part = .hash(.blob, content.digest)
-            case .file(let name, _) where column.holdsFiles:
-                part = .init(ExternalReference(name: name)?.value ?? .null)
+            case .file(let name, _):
+                part = column.files?.file(named: name).map { .init($0.value) } ?? column.part(taken)
             default: part = column.part(taken)
             }
             parts.append((numbers[index], part))
@@ -254,7 +254,7 @@ extension HeldRow {
         case .yields(let id): (why, other) = (.yields, id)
         case .unsettled: (why, other) = (.unsettled, nil)
         }
-        words = why == .refused ? trial.words[key.id] : nil
+        words = [.refused, .blob].contains(why) ? trial.words[key.id] : nil
     }
 
     /// Creates a held row whose place depends on the order in which rows were tried; each run looks at it.

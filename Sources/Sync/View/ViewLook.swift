@@ -148,7 +148,9 @@ extension [TableMapping] {
             lines.append("\(table.name) \(table.schema.canonicalText)")
             for column in table.columns {
                 let parent = column.parent?.description ?? ""
-                lines.append("\(column.name) \(column.place) \(parent) \(column.holdsFiles)")
+                lines.append(
+                    "\(column.name) \(column.place) \(parent) \(column.files?.description ?? "")"
+                )
                 lines.append(column.entities?.text ?? "")
             }
             for reference in table.references { lines.append("\(reference)") }

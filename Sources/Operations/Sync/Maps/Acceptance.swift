@@ -30,7 +30,7 @@ struct Acceptance {
         _ before: SyncOverview,
         _ decision: inout SyncDecision?
     ) async throws -> ExchangeOutcome {
-        let newMap = SyncDecision.newMap(leavesOut: [], identifies: [])
+        let newMap = SyncDecision.newMap(leavesOut: [], identifies: [], writesFilesIn: [])
         let mayBeOfMap = before.decision.map { $0 == newMap.code } ?? true
         guard options.acceptsChanges, mayBeOfMap else { return try await run(sidecar, options) }
         var asking = options

@@ -11,35 +11,36 @@ extension StoreExchange {
     /// These are the files that it writes, and those of values that it removes.
     func noteFiles(
         of plan: WritePlan,
-        writing new: [ExternalReference: BlobReference],
+        writing new: [RowFile: BlobReference],
         _ access: SidecarAccess
     ) throws {
         var taken: Set<Digest> = []
-        for step in plan.steps where step.table.columns.contains(where: \.holdsFiles) {
+        for step in plan.steps where step.table.columns.contains(where: { $0.files != nil }) {
             for (_, part) in try step.old?.parts() ?? [] {
                 if case .hash(.blob, let digest) = part { taken.insert(digest) }
             }
         }
         let old =
-            taken.isEmpty ? [] : try files.names().filter { $0.digest.map(taken.contains) == true }
-        let names = Set(new.keys.map(\.name) + old.map(\.name))
-        if names.isEmpty { return }
-        let all = try names.union(access.pendingFiles.map(\.name))
-        try access.set("files", all.sorted().joined(separator: "\n"))
+            taken.isEmpty
+            ? [] : try files.filesOfValues().filter { $0.digest.map(taken.contains) == true }
+        let pending = Set(new.keys.filter(\.isOfValue) + old)
+        if pending.isEmpty { return }
+        let names = try pending.union(access.pendingFiles).map(\.path.description)
+        try access.set("files", names.sorted().joined(separator: "\n"))
     }
 
     /// Writes the files that rows of a plan will name.
     ///
     /// - Returns: `false` if the content of a file is not here any more, or if its name is taken by another content.
-    func writeFiles(_ new: [ExternalReference: BlobReference]) throws -> Bool {
+    func writeFiles(_ new: [RowFile: BlobReference]) throws -> Bool {
         let (blobs, files) = (BlobCache(sidecar: sidecar), files)
-        for (name, content) in new.sorted(by: { $0.key.name < $1.key.name }) {
-            if try files.isTaken(name) {
-                if try files.content(of: name) == content { continue }
+        for (file, content) in new.sorted(by: { $0.key.path < $1.key.path }) {
+            if try files.isTaken(file) {
+                if try files.content(of: file) == content { continue }
                 return false
             }
             guard let bytes = try blobs.content(content) else { return false }
-            try files.write(bytes, as: name)
+            try files.write(bytes, as: file)
         }
         return true
     }
@@ -50,8 +51,8 @@ extension StoreExchange {
         if pending.isEmpty { return }
         let snapshot = try snapshot()
         let named = try withExtendedLifetime(snapshot) { try snapshot.externalReferences() }
-        for reference in pending where !named.contains(reference.name) {
-            try files.remove(reference)
+        for file in pending where !named.contains(file.path.description) {
+            try files.remove(file)
         }
         try sidecar.write { try $0.set("files", nil) }
     }
@@ -59,16 +60,16 @@ extension StoreExchange {
 
 extension SidecarAccess {
     /// The files to remove if no row names them.
-    fileprivate var pendingFiles: [ExternalReference] {
+    fileprivate var pendingFiles: [RowFile] {
         get throws {
             (try text("files") ?? "").split(separator: "\n").compactMap {
-                ExternalReference(name: $0.utf8)
+                RowFile(ofValue: Array($0.utf8))
             }
         }
     }
 }
 
-extension ExternalReference {
+extension RowFile {
     /// The hash that represents it in the image of a row.
     fileprivate var digest: Digest? {
         if case .hash(_, let digest) = RowImage.Part(value) { digest } else { nil }

@@ -1,0 +1,103 @@
+internal import Changes
+internal import Files
+internal import Stores
+internal import SystemPackage
+
+/// The files beside a store that rows name.
+///
+/// Core Data, the sample and most applications give each file a unique name, and never write into it again, so a name
+/// implies its content. A file that sync has written is on the disk before a row names it.
+final class ExternalFiles {
+    private let store: Store
+    private var known: [RowFile: BlobReference?] = [:]
+
+    init(of store: Store) {
+        self.store = store
+    }
+
+    /// Returns the hash and the length of a file's content; `nil` if it does not exist, or is too long to sync.
+    ///
+    /// - Throws: `FileError`.
+    func content(of file: RowFile) throws -> BlobReference? {
+        if let found = known[file] { return found }
+        var found: BlobReference?
+        if let bytes = try read(file) {
+            found = BlobReference(
+                digest: bytes.withUnsafeBytes { Digest(of: $0) },
+                size: UInt64(bytes.count)
+            )
+        }
+        known[file] = .some(found)
+        return found
+    }
+
+    /// Returns a file's bytes; `nil` if it does not exist, is reached through a link, or is too long to sync.
+    ///
+    /// - Throws: `FileError`.
+    func read(_ file: RowFile) throws -> [UInt8]? {
+        guard try isReachable(file), let info = try FileInfo.ifPresent(location(of: file)),
+            info.kind == .file, UInt64(info.size) <= BlobReference.maximumSize
+        else { return nil }
+        return try File.open(location(of: file)).readExactly(count: Int(info.size), at: 0)
+    }
+
+    /// Returns whether something exists under a file's name, or if it cannot be made there.
+    ///
+    /// - Throws: `FileError`.
+    func isTaken(_ file: RowFile) throws -> Bool {
+        try !isReachable(file) || FileInfo.ifPresent(location(of: file)) != nil
+    }
+
+    /// Returns the files that belong to a value alone.
+    ///
+    /// - Throws: `FileError`.
+    func filesOfValues() throws -> [RowFile] {
+        let directory = store.externalDataDirectory.below(store.directory)
+        guard try FileInfo.ifPresent(directory)?.kind == .directory else { return [] }
+        return try Directory.open(directory).names().compactMap { RowFile(ofValue: $0.bytes) }
+    }
+
+    /// Writes a file durably to the disk.
+    ///
+    /// - Throws: `FileError`.
+    func write(_ bytes: [UInt8], as file: RowFile) throws {
+        let fileSystem = LocalFileSystem()
+        let location = location(of: file)
+        try fileSystem.createDirectories(location.removingLastComponent())
+        try fileSystem.write(bytes, to: location)
+        known[file] = nil
+    }
+
+    /// Removes a file, and any draft that a killed run left.
+    ///
+    /// - Throws: `FileError`.
+    func remove(_ file: RowFile) throws {
+        let location = location(of: file)
+        for path in [location, LocalFileSystem.draft(of: location)]
+        where try FileInfo.ifPresent(path)?.kind == .file {
+            try LocalFileSystem().remove(path)
+        }
+        known[file] = nil
+    }
+
+    /// Returns whether no part of a file's path is a link or a file, and whether it is no part of the store itself.
+    private func isReachable(_ file: RowFile) throws -> Bool {
+        let path = path(of: file)
+        if store.files.contains(path) { return false }
+        var directory = path.parent
+        while let each = directory {
+            let info = try FileInfo.ifPresent(each.below(store.directory))
+            if let info, info.kind != .directory { return false }
+            directory = each.parent
+        }
+        return true
+    }
+
+    private func path(of file: RowFile) -> RelativePath {
+        file.path.components.reduce(file.directory ?? store.externalDataDirectory) {
+            $0.appending($1)
+        }
+    }
+
+    private func location(of file: RowFile) -> FilePath { path(of: file).below(store.directory) }
+}

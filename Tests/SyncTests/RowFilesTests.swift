@@ -1,0 +1,186 @@
+import Changes
+import Files
+import Foundation
+import GRDB
+import Stores
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Sync
+
+@Suite("Files that texts name, in a directory of the map")
+struct RowFilesTests {
+    static let schema = "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, photo TEXT)"
+    static let query = "SELECT name, photo FROM item ORDER BY name"
+
+    let pair: DevicePair
+    let map: SyncMap
+
+    init() throws {
+        pair = try DevicePair(schema: Self.schema)
+        map = try SyncMap(json: Array(#"{"files": {"item.photo": "photos"}}"#.utf8), name: "map")
+    }
+
+    private var desk: Device { pair.desk }
+    private var phone: Device { pair.phone }
+
+    private func path(_ name: String, of device: Device) -> FilePath {
+        device.stores.appending("photos").pushing(FilePath(name))
+    }
+
+    private func write(_ text: String, to name: String, of device: Device) throws {
+        let path = path(name, of: device)
+        try LocalFileSystem().createDirectories(path.removingLastComponent())
+        try LocalFileSystem().write(Array(text.utf8), to: path)
+    }
+
+    private func content(_ name: String, of device: Device) throws -> String? {
+        let path = path(name, of: device)
+        guard try FileInfo.ifPresent(path)?.kind == .file else { return nil }
+        return String(decoding: try File.contents(of: path, limit: 1 << 20), as: UTF8.self)
+    }
+
+    private func begin() async throws {
+        for device in [desk, phone] { try await device.enable(at: pair.start, map: map) }
+        try await pair.exchange(desk, phone, desk, at: 1)
+    }
+
+    private func add(_ name: String, _ photo: String) throws {
+        try desk.edit("INSERT INTO item (name, photo) VALUES (?, ?)", [name, photo])
+    }
+
+    @Test("come with the rows that name them, and stay when these go")
+    func travel() async throws {
+        try write("white", to: "milk.jpg", of: desk)
+        try write("brown", to: "Früh/1/tea.jpg", of: desk)
+        try add("milk", "milk.jpg")
+        try add("tea", "Früh/1/tea.jpg")
+        try await begin()
+        try pair.expectEqual(Self.query, ["milk|milk.jpg", "tea|Früh/1/tea.jpg"])
+        #expect(try content("milk.jpg", of: phone) == "white")
+        #expect(try content("Früh/1/tea.jpg", of: phone) == "brown")
+        try phone.edit("DELETE FROM item WHERE name = 'milk'")
+        try await pair.exchange(phone, desk, at: 2)
+        try pair.expectEqual(Self.query, ["tea|Früh/1/tea.jpg"])
+        for device in [desk, phone] { #expect(try content("milk.jpg", of: device) == "white") }
+        #expect(try await desk.sync(at: pair.start + 300).isQuiet)
+        #expect(try await phone.sync(at: pair.start + 300).isQuiet)
+    }
+
+    @Test("follow their rows if they come later")
+    func later() async throws {
+        try await begin()
+        try add("milk", "milk.jpg")
+        try await pair.exchange(desk, phone, at: 2)
+        try pair.expectEqual(Self.query, ["milk|milk.jpg"])
+        #expect(try content("milk.jpg", of: phone) == nil)
+        #expect(try await desk.sync(at: pair.start + 150).isQuiet)
+        try write("white", to: "milk.jpg", of: desk)
+        try await pair.exchange(desk, phone, at: 3)
+        #expect(try content("milk.jpg", of: phone) == "white")
+        try pair.expectEqual(Self.query, ["milk|milk.jpg"])
+        for device in [phone, desk, phone] {
+            #expect(try await device.sync(at: pair.start + 600).isQuiet)
+        }
+    }
+
+    @Test(
+        "never replace a file of another content, whose row waits, and comes once the file is away"
+    )
+    func taken() async throws {
+        try await begin()
+        try write("white", to: "milk.jpg", of: desk)
+        try write("mine", to: "milk.jpg", of: phone)
+        try add("milk", "milk.jpg")
+        try await pair.exchange(desk, phone, phone, at: 2)
+        #expect(try phone.rows(Self.query) == [])
+        #expect(try content("milk.jpg", of: phone) == "mine")
+        let sidecar = try Sidecar(in: phone.sidecarPath)
+        let reasons = try sidecar.unshownRows().map(\.reason)
+        try sidecar.close()
+        #expect(
+            reasons == ["a file of it cannot be written: 'milk.jpg' is here with other content"]
+        )
+        try LocalFileSystem().move(
+            path("milk.jpg", of: phone),
+            to: path("mine.jpg", of: phone)
+        )
+        try await pair.exchange(phone, at: 3)
+        try pair.expectEqual(Self.query, ["milk|milk.jpg"])
+        #expect(try content("milk.jpg", of: phone) == "white")
+    }
+
+    @Test("are none if a text leads out of the directory, through a link, or to a part of a store")
+    func outside() async throws {
+        try desk.edit("PRAGMA user_version = 3")
+        try write("secret", to: "../secret", of: desk)
+        try write("secret", to: "../elsewhere/secret", of: desk)
+        try write("a page", to: "other.sqlite-wal", of: desk)
+        try write("fine", to: "fine", of: desk)
+        try FileManager.default.createSymbolicLink(
+            atPath: path("link", of: desk).string,
+            withDestinationPath: "../elsewhere"
+        )
+        try FileManager.default.createSymbolicLink(
+            atPath: path("alias", of: desk).string,
+            withDestinationPath: "../secret"
+        )
+        let names = [
+            "../secret", "/etc/passwd", "link/secret", "alias", "other.sqlite-wal", "", "a//b",
+            "fine",
+        ]
+        for name in names { try add("x", name) }
+        try await begin()
+        #expect(
+            try phone.rows("SELECT photo FROM item ORDER BY photo")
+                == desk.rows("SELECT photo FROM item ORDER BY photo")
+        )
+        let found = try Directory.open(phone.stores.appending("photos")).names()
+        #expect(found.map(\.description) == ["fine"])
+        #expect(try FileInfo.ifPresent(phone.stores.appending("secret")) == nil)
+    }
+
+    @Test("are sent for rows that were there when the map begins to name the column")
+    func mapped() async throws {
+        try write("white", to: "milk.jpg", of: desk)
+        try add("milk", "milk.jpg")
+        for device in [desk, phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(desk, phone, desk, at: 1)
+        #expect(try content("milk.jpg", of: phone) == nil)
+        let sidecar = try Sidecar(in: desk.sidecarPath)
+        try sidecar.publish(map, at: pair.start + 120, program: "test 1")
+        try sidecar.close()
+        try await pair.exchange(desk, at: 2)
+        // Another device's map has files written here: a person is asked.
+        let question = SyncDecision.newMap(
+            leavesOut: [],
+            identifies: [],
+            writesFilesIn: ["photos"]
+        )
+        #expect("\(question)" == "the group has a new map, which writes files in 'photos'")
+        await #expect(throws: question) { try await pair.exchange(phone, at: 3) }
+        phone.options.acceptsChanges = true
+        try await pair.exchange(phone, at: 4)
+        try pair.expectEqual(Self.query, ["milk|milk.jpg"])
+        #expect(try content("milk.jpg", of: phone) == "white")
+        // Without the rule, the name is a text again.
+        let second = try Sidecar(in: desk.sidecarPath)
+        try second.publish(SyncMap(), at: pair.start + 300, program: "test 1")
+        try second.close()
+        try await pair.exchange(desk, phone, desk, at: 6)
+        try add("tea", "milk.jpg")
+        try await pair.exchange(desk, phone, at: 7)
+        try pair.expectEqual(Self.query, ["milk|milk.jpg", "tea|milk.jpg"])
+    }
+
+    @Test(
+        "name no file outside, whatever a change file says",
+        arguments: ["../a", "/a", "a-wal", "a/../b"]
+    )
+    func hostile(name: String) throws {
+        let files = ColumnFiles(directory: try RelativePath("photos"), form: .path)
+        #expect(files.file(named: Array(name.utf8)) == nil)
+        #expect(files.file(named: Array("a/b".utf8)) != nil)
+    }
+}

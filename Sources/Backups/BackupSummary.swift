@@ -31,6 +31,8 @@ package struct BackupSummary: Sendable, Equatable {
     var number: Int?
     /// The backups that an increment is built on; empty for a full backup.
     var needs: [Need] = []
+    /// The amount of data in its stores; `nil` if unknown.
+    package internal(set) var extent: BackupExtent?
 
     init() {}
 
@@ -50,7 +52,11 @@ package struct BackupSummary: Sendable, Equatable {
         lineage = header.lineage
         number = header.number
         needs = header.needs ?? []
+        extent = BackupExtent(of: header.stores)
     }
+
+    /// Whether an archive with a manifest was summarized by an earlier version, without its extent.
+    var lacksExtent: Bool { time != nil && extent == nil }
 
     /// The moment it was made; `nil` for an archive without a manifest.
     var date: Date? { time.map(Date.init(milliseconds:)) }
@@ -87,6 +93,8 @@ extension BackupSummary: Codable {
         lineage = try line.text()
         number = try line.number()
         needs = try line.value() ?? []
+        // Earlier versions did not add it, and what they know of archives elsewhere must not be lost.
+        extent = try line.isAtEnd ? nil : line.text().map(BackupExtent.init(text:))
         try line.end()
     }
 
@@ -107,6 +115,7 @@ extension BackupSummary: Codable {
         line.add(lineage)
         line.add(number)
         try line.add(value: needs.isEmpty ? nil : needs)
+        line.add(extent?.text)
         try line.encode(to: encoder)
     }
 }

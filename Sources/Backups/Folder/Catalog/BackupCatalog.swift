@@ -29,7 +29,7 @@ public final class BackupCatalog: Sendable {
     }
 
     /// The maximum size in bytes; a hundred thousand backups take half of it.
-    private static let sizeLimit: Int64 = 64 << 20
+    private static let sizeLimit: Int64 = 128 << 20
 
     /// The wait for the lock; another run writes the file within milliseconds.
     private static let patience = Duration.seconds(10)
@@ -105,7 +105,8 @@ public final class BackupCatalog: Sendable {
         guard let sighting = content.folders[address.exact]?.files[file.name.exact],
             sighting.size == file.size,
             let summary = content.backups[sighting.summaryKey], summary.isPossible,
-            file.location == nil || sighting.state == Sighting(file, sighting.id, nil)?.state
+            file.location == nil
+                || !summary.lacksExtent && sighting.state == Sighting(file, sighting.id, nil)?.state
         else { return false }
         backup.id = sighting.id
         backup.take(summary, summary.time == nil ? nil : sighting.signature)
@@ -151,6 +152,16 @@ public final class BackupCatalog: Sendable {
     /// Returns the remembered names of a folder's files.
     func names(in address: String) -> [String] {
         folder(address).files.keys.map(\.text)
+    }
+
+    /// The same cache for a look that records no listing, as of a folder that cannot be reached.
+    var withoutRecords: BackupCatalog { BackupCatalog(path, keys: keys) }
+
+    /// Returns the files of a folder, without those that this program took away.
+    func remembered(in address: String) -> [RemoteFile] {
+        folder(address).files.filter { !$0.value.isTaken }.map {
+            RemoteFile(name: $0.key.text, size: $0.value.size)
+        }
     }
 
     /// Returns the file of a backup as it was last inspected; `nil` if it never was.

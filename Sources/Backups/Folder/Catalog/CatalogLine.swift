@@ -72,6 +72,9 @@ struct CatalogLine {
         try text().map { try JSONDecoder().decode(Value.self, from: Data($0.utf8)) }
     }
 
+    /// Whether all fields were taken.
+    var isAtEnd: Bool { fields.isEmpty }
+
     /// Checks that all fields were taken.
     func end() throws {
         guard fields.isEmpty else { throw damaged }

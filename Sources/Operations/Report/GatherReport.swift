@@ -1,0 +1,188 @@
+public import Backups
+internal import Files
+public import Foundation
+public import History
+internal import Remotes
+internal import Stores
+public import Sync
+public import SystemPackage
+
+/// Everything that a report shows about the backups of one profile.
+public struct ProfileReport: Sendable {
+    /// A store that takes part in sync.
+    public struct SyncedStore: Sendable {
+        public var store: String
+        public var overview: SyncOverview
+    }
+
+    public var profile: String?
+    public var status: Status
+    /// The backups, newest first; those that wait for upload are among them.
+    public var backups: [Backup] = []
+    /// The backups of the own origin that count, newest first, without safety backups.
+    public var own: [Backup] = []
+    /// The error if the folder cannot be reached, so that everything is as it was remembered.
+    public var unreachable: (any Error)?
+    /// The backups that the retention policy keeps and removes; `nil` if there is no policy or if it is not known.
+    public var plan: PruneBackups.Plan?
+    /// The logged runs, newest first.
+    public var runs: [RunLog.Entry] = []
+    public var calendar: RunCalendar
+    public var trends: [TableTrend] = []
+    public var synced: [SyncedStore] = []
+    /// The parts that could not be found out, with the reasons.
+    public var gaps: [String] = []
+
+    /// The newest proof that a backup can be restored: a check that rehearsed it, or a restore.
+    public var lastProof: (backup: String, time: Date)? {
+        let rehearsed = backups.compactMap { backup -> (String, Date)? in
+            guard let check = backup.checks.deepest, check.depth == .restore else { return nil }
+            return (backup.displayName, check.time)
+        }
+        let restored = runs.first { $0.command == Run.Command.restore.rawValue && $0.exitCode == 0 }
+            .map { ($0.backup.map(BackupName.display) ?? "a backup", $0.began) }
+        return (rehearsed + [restored].compactMap(\.self)).max { $0.1 < $1.1 }
+    }
+}
+
+/// Gathers what a report shows; nothing is changed, and no archive is fetched.
+public struct GatherReport: Sendable {
+    /// The options of a report.
+    public struct Options: Sendable {
+        public var profile: String?
+        public var retention: PruneBackups.Options
+        /// The time of the next scheduled backup; `nil` if it is not known.
+        public var nextRun: Date?
+        /// Returns the times at which the schedule began backups since a moment, in order.
+        public var due: @Sendable (Date) -> [Date] = { _ in [] }
+        /// The directory with the sidecars of synced stores.
+        public var sidecars: FilePath
+        /// Whether the settings switch sync off.
+        public var isSyncOff = false
+
+        public init(retention: PruneBackups.Options, sidecars: FilePath) {
+            self.retention = retention
+            self.sidecars = sidecars
+        }
+    }
+
+    /// The number of weeks in a report's calendar.
+    public static let weeks = 13
+    /// The maximum number of runs that are read from the log.
+    private static let runsLimit = 5000
+
+    private let stores: FilePath
+    private let folder: BackupFolder
+    private let options: Options
+    private let context: OperationContext
+
+    public init(
+        of stores: FilePath,
+        in folder: BackupFolder,
+        options: Options,
+        context: OperationContext
+    ) {
+        self.stores = stores
+        self.folder = folder
+        self.options = options
+        self.context = context
+    }
+
+    private var now: Date { options.retention.now }
+
+    /// Returns the logged runs of the stores and the folder, newest first.
+    ///
+    /// - Throws: `HistoryError`, `FileError`.
+    private func runs() throws -> [RunLog.Entry] {
+        var filter = RunLog.Filter()
+        filter.stores = printable(stores)
+        filter.remote = folder.address
+        return try folder.memory.log?.entries(filter, limit: Self.runsLimit) ?? []
+    }
+
+    /// Gathers a report; a part that cannot be found out is a gap of it.
+    ///
+    /// - Throws: `CancellationError`.
+    public func run() async throws -> ProfileReport {
+        let show = ShowStatus(of: stores, in: folder, nextRun: options.nextRun, now: now)
+        let status = await show.run()
+        // An unreadable log is among the status' warnings.
+        let runs = (try? runs()) ?? []
+        // No run was missed before the first one.
+        let start = RunCalendar.start(weeks: Self.weeks, before: now, in: folder.timeZone)
+        let first = runs.last { $0.command == Run.Command.backup.rawValue }?.began
+        var report = ProfileReport(
+            profile: options.profile,
+            status: status,
+            runs: runs,
+            calendar: RunCalendar(
+                of: runs,
+                due: first.map { options.due(max(start, $0)) } ?? [],
+                weeks: Self.weeks,
+                now: now,
+                in: folder.timeZone
+            )
+        )
+        report.unreachable = status.remoteError
+        let known = status.remoteError == nil ? folder : RememberedFolder.folder(for: folder)
+        try await add(backupsOf: known, to: &report)
+        try add(syncTo: &report)
+        return report
+    }
+
+    private func add(backupsOf known: BackupFolder, to report: inout ProfileReport) async throws {
+        do {
+            let listing = try await known.list()
+            // A backup is in both places if the run that uploaded it was killed.
+            let there = Set(listing.backups.compactMap(\.id))
+            let waiting = report.status.waiting.filter { $0.id.map { !there.contains($0) } ?? true }
+            report.backups = listing.backups + waiting
+            report.backups.sortNewestFirst()
+            report.own = known.own(listing.backups).ordinary
+            report.trends = TableTrend.trends(of: report.own)
+            let errors = [listing.annotationsError, listing.logError].compactMap(\.self)
+            report.gaps += errors.map { explain($0) }
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            report.gaps.append("the backups are not known: \(explain(error))")
+            return
+        }
+        guard !options.retention.policy.isEmpty, !report.backups.isEmpty else { return }
+        do {
+            let prune = PruneBackups(in: known, options: options.retention, context: quiet)
+            report.plan = try await prune.plan()
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            report.gaps.append("what the retention policy removes is not known: \(explain(error))")
+        }
+    }
+
+    /// The context without its reports: the status has the same warnings.
+    private var quiet: OperationContext {
+        var context = context
+        context.report = { _ in }
+        return context
+    }
+
+    private func add(syncTo report: inout ProfileReport) throws {
+        do {
+            let places = try SyncPlaces(stores, sidecars: options.sidecars, context: context)
+            report.synced = try places.enabled().map { store in
+                var overview = try places.overview(of: store)
+                overview.isOff = options.isSyncOff
+                return ProfileReport.SyncedStore(
+                    store: store.path.description,
+                    overview: overview
+                )
+            }
+        } catch OperationError.noStores {
+            // The status says that they are missing.
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            report.gaps.append("the state of sync is not known: \(explain(error))")
+        }
+    }
+}

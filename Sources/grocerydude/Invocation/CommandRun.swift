@@ -76,7 +76,7 @@ struct CommandRun {
     /// Saves the catalog.
     ///
     /// Losing it costs time and no data, so a failure is ignored.
-    private func saveCatalog() async {
+    func saveCatalog() async {
         do {
             try await invocation.memory.catalog.save()
         } catch  where invocation.output.level >= .verbose {

@@ -110,7 +110,7 @@ public struct GatherReport: Sendable {
         let runs = (try? runs()) ?? []
         // No run was missed before the first one.
         let start = RunCalendar.start(weeks: Self.weeks, before: now, in: folder.timeZone)
-        let first = runs.last { $0.command == Run.Command.backup.rawValue }?.began
+        let first = runs.filter { $0.command == Run.Command.backup.rawValue }.map(\.began).min()
         var report = ProfileReport(
             profile: options.profile,
             status: status,

@@ -89,8 +89,10 @@ public struct RunCalendar: Sendable, Equatable {
 
     /// Returns the times for which there is no run: none that began before the next time, and none that was still busy.
     private static func missed(_ due: [Date], by runs: [RunLog.Entry], _ now: Date) -> [Date] {
-        let spans = runs.map { ($0.began, $0.began + $0.duration.inSeconds) }
-            .sorted { $0.0 < $1.0 }
+        let spans = runs.filter { $0.began <= now }.map {
+            ($0.began, $0.began + $0.duration.inSeconds)
+        }
+        .sorted { $0.0 < $1.0 }
         var next = spans.startIndex
         var busyUntil = Date.distantPast
         return due.indices.compactMap { index -> Date? in

@@ -24,7 +24,10 @@ public struct TableTrend: Sendable {
     }
 
     /// A change is a jump if it is at least this share of the rows before, and this number of rows.
-    private static let jumpShare = 0.25
+    ///
+    /// A table that has just begun grows by large shares.
+    private static let lostShare = 0.25
+    private static let gainedShare = 0.5
     private static let jumpRows: Double = 20
 
     public var store: String
@@ -57,9 +60,10 @@ public struct TableTrend: Sendable {
     /// The sudden changes, oldest first.
     public var jumps: [Jump] {
         zip(points, points.dropFirst()).compactMap { before, after in
-            let change = abs(Double(after.rows) - Double(before.rows))
-            let least = max(Self.jumpRows, Self.jumpShare * Double(before.rows))
-            return change >= least ? Jump(before: before, after: after) : nil
+            let change = Double(after.rows) - Double(before.rows)
+            let share = change < 0 ? Self.lostShare : Self.gainedShare
+            let least = max(Self.jumpRows, share * Double(before.rows))
+            return abs(change) >= least ? Jump(before: before, after: after) : nil
         }
     }
 }

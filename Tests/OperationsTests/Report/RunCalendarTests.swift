@@ -90,14 +90,14 @@ struct RunCalendarTests {
         let due = (0..<6).map { Self.now - 20_000 + Double($0) * 3600 }
         // It begins late, and lasts until after the fourth.
         #expect(
-            calendar([run(due[0] + 1800, lasting: 10_000)], due: due).missed == [due[3], due[4]]
+            calendar([run(due[0] + 1800, lasting: 10_000)], due: due).missed == [due[4]]
         )
     }
 
     @Test("A clock that was set back, and runs from the future, do no harm")
     func clocks() {
-        let runs = [run(Self.now + 900_000), run(.distantPast), run(Self.now - 60)]
-        #expect(calendar(runs, due: [Self.now - 7200]).missed == [Self.now - 7200])
+        let runs = [run(Self.now + 900_000), run(.distantPast), run(Self.now)]
+        #expect(calendar(runs.dropLast(), due: [Self.now - 7200]).missed == [Self.now - 7200])
         #expect(calendar(runs).days.map(\.runs).reduce(0, +) == 1)
     }
 }

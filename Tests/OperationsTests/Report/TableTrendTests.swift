@@ -34,9 +34,10 @@ struct TableTrendTests {
     }
 
     @Test(
-        "A jump is a change of a quarter of the rows, and of 20 rows",
+        "A jump is a loss of a quarter of the rows or a gain of half of them, and 20 rows",
         arguments: [
-            ([100, 75], 1), ([100, 76], 0), ([10, 0], 0), ([100, 130], 1), ([0, 20], 1),
+            ([100, 75], 1), ([100, 76], 0), ([10, 0], 0), ([100, 150], 1), ([100, 149], 0),
+            ([0, 20], 1),
             ([0, 19], 0),
             ([1_000_000, 1_200_000], 0), ([100, 0, 100], 2), ([0, .max], 1),
         ] as [([Int64], Int)]

@@ -85,22 +85,33 @@ extension ReportPage {
         let times = trends.flatMap { $0.points.map(\.time) }
         let chart = ReportChart(times, in: timeZone)
         let parts = trends.map { trend -> Markup in
-            let jumps = trend.jumps
-            let now = trend.points.last.map { grouped($0.rows) } ?? "?"
-            let words = "\(now) rows now, \(counted(jumps.count, "jump", "jumps"))"
-            let picture = chart?.picture(
-                trend.points.map { (time: $0.time, value: $0.rows) },
-                jumps: jumps.map(\.after.time),
-                label: "\(trend.table): \(words)"
-            )
-            let items = jumps.suffix(Self.shownJumps).reversed().map { item($0, profile) }
-            let list: Markup? = items.isEmpty ? nil : "<ul>\(items)</ul>"
-            return """
-                <div><h4>\(trend.table) <span class="faint">in \(trend.store)</span></h4>\
-                <figure><figcaption>\(words)</figcaption>\(picture)\(chart?.ends)</figure>\(list)</div>
+            let title: Markup = """
+                <h4>\(trend.table) <span class="faint">in \(trend.store)</span></h4>
                 """
+            return "<div>\(title)\(rows(trend, chart, profile))</div>"
         }
         return card("Rows of the largest tables", "<div class=\"trends\">\(parts)</div>")
+    }
+
+    private func rows(
+        _ trend: TableTrend,
+        _ chart: ReportChart?,
+        _ profile: ReportedProfile
+    ) -> Markup {
+        let now = trend.points.last.map { grouped($0.rows) } ?? "?"
+        guard let chart, Set(trend.points.map(\.rows)).count > 1 else {
+            return "<p class=\"faint\">\(now) rows in each backup</p>"
+        }
+        let jumps = trend.jumps
+        let words = "\(now) rows now, \(counted(jumps.count, "jump", "jumps"))"
+        let picture = chart.picture(
+            trend.points.map { (time: $0.time, value: $0.rows) },
+            jumps: jumps.map(\.after.time),
+            label: "\(trend.table): \(words)"
+        )
+        let items = jumps.suffix(Self.shownJumps).reversed().map { item($0, profile) }
+        let list: Markup? = items.isEmpty ? nil : "<ul>\(items)</ul>"
+        return "<figure><figcaption>\(words)</figcaption>\(picture)\(chart.ends)</figure>\(list)"
     }
 
     private func item(_ jump: TableTrend.Jump, _ profile: ReportedProfile) -> Markup {

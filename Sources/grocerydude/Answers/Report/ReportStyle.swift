@@ -35,7 +35,8 @@ enum ReportStyle {
         h4{font-size:.95rem;font-weight:600;margin:.9rem 0 .1rem;overflow-wrap:anywhere}
         p{margin:.3rem 0}a{color:var(--mark)}
         .faint,caption,figcaption{color:var(--faint);font-size:.875rem}
-        .cards{columns:3 26rem;column-gap:1rem}
+        .cards>:last-child{margin:0}
+        .cards{columns:3 26rem;column-gap:1rem;margin-bottom:1rem}
         .card{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.9rem;margin:0 0 1rem;break-inside:avoid}
         .trends{display:grid;gap:0 1.5rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr))}
         .trends>div{min-width:0}.trends ul{margin:0;padding-left:1.1rem}
@@ -77,6 +78,7 @@ enum ReportStyle {
         .scroll{overflow-x:auto}
         details summary{cursor:pointer;padding:.3rem 0}
         footer{color:var(--faint);font-size:.875rem;margin:2rem 0}
+        @media(max-width:30rem){.days{font-size:.75rem}.days th[scope=row],.days th:first-child{width:3.1rem}}
         @media print{.card{break-inside:avoid}}
         """
 }

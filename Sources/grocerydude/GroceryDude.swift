@@ -36,8 +36,7 @@ struct GroceryDude: AsyncParsableCommand {
                 subcommands: [
                     ListCommand.self, ShowCommand.self, DiffCommand.self, FindCommand.self,
                     SQLCommand.self, MountCommand.self,
-                    StatusCommand.self,
-                    LogCommand.self,
+                    StatusCommand.self, ReportCommand.self, LogCommand.self,
                 ]
             ),
             CommandGroup(

@@ -22,6 +22,8 @@ enum CommandError: ExplainedError {
     case meansRclone(String)
     /// The text was taken for a store and a table, but a file has that name.
     case meansFile(String)
+    /// The file to write is there, and is no report.
+    case notAReport(String)
     /// The named file is no map.
     case badMap(String, reason: String)
     /// No backup and no trusted key is of this machine.
@@ -38,7 +40,7 @@ enum CommandError: ExplainedError {
     var outcome: FailureOutcome {
         switch self {
         case .answerLost: .partial
-        case .tooFewThreads, .alreadyLinked, .badMap: .failed
+        case .tooFewThreads, .alreadyLinked, .badMap, .notAReport: .failed
         case .noSigner: .notFound
         case .notTrusted: .restoreFailed
         default: .usage
@@ -61,6 +63,7 @@ enum CommandError: ExplainedError {
         case .meansRclone(let text): "there is no directory '\(text)'"
         case .meansFile(let name):
             "'\(name)' is no store with a table, but a file of that name is in the backup"
+        case .notAReport(let path): "'\(path)' is there, and is no report of this program"
         case .badMap(let path, let reason): "'\(path)' is no map: \(reason)"
         case .noSigner(let name): "no signed backup, and no trusted key, is of '\(name)'"
         case .severalSigners(let name, let keys):
@@ -87,6 +90,8 @@ enum CommandError: ExplainedError {
             "name a directory, 'rclone:REMOTE:PATH', or one of rclone's providers such as dropbox"
         case .meansRclone(let text): "to mean a remote of rclone, write 'rclone:\(text)'"
         case .meansFile(let name): "to mean the file, write './\(name)'"
+        case .notAReport(let path):
+            "name another file, or remove that one: rm \(shellWord(path))"
         case .badMap: #"a map is JSON, for example {"exclude": ["log"]}"#
         case .noSigner: "'grocerydude list' and 'grocerydude trust list' show who there is"
         case .severalSigners: "name one of the keys, after comparing it on that machine"

@@ -143,6 +143,7 @@ struct SchemaTests {
         try run("restore", "restore", "latest", "--only", "Grocery-Dude.sqlite", "--yes")
         try run("delete", "delete", "latest", "--yes")
         try run("status", "status")
+        try run("report", "report", "--html", sandbox.path("report.html").string)
         let away = sandbox.path("Away").string
         try run("backup", "backup", "--set", "queue=true", "--remote", away)
         try run("list", "list", "--remote", away, status: 10)

@@ -159,7 +159,7 @@ extension ReportPage {
             name,
             backups -> Markup in
             let size = backups.reduce(Int64(0)) { $0.addingSaturated($1.size) }
-            let newest = backups.compactMap(\.ownTime).max().map(text) ?? "unknown"
+            let newest = backups.compactMap(\.ownTime).max().map(day) ?? "unknown"
             return """
                 <tr><th scope="row">\(name.text)</th><td>\(backups.count)</td>\
                 <td>\(byteCount(size))</td><td>\(newest)</td></tr>
@@ -168,7 +168,7 @@ extension ReportPage {
         return card(
             "Origins",
             """
-            <div class="scroll" tabindex="0" role="region" aria-label="Origins"><table>\
+            <div class="scroll" tabindex="0" role="region" aria-label="Origins"><table class="rows">\
             <caption>Machines and stores directories in the folder</caption><thead><tr>\
             <th scope="col">Origin</th><th scope="col">Backups</th><th scope="col">Size</th>\
             <th scope="col">Newest</th></tr></thead><tbody>\(rows)</tbody></table></div>
@@ -213,8 +213,8 @@ extension ReportPage {
     private func table(_ rows: ArraySlice<Markup>, caption: String) -> Markup {
         """
         <div class="scroll" tabindex="0" role="region" aria-label="\(caption)"><table class="rows">\
-        <caption>\(caption)</caption><thead><tr><th scope="col">Backup</th><th scope="col">Size</th>\
-        <th scope="col">Stores</th><th scope="col">Next prune</th><th scope="col">Checked</th>\
+        <caption>\(caption), with the size of its stores</caption><thead><tr>\
+        <th scope="col">Backup</th><th scope="col">Size</th><th scope="col">Next prune</th><th scope="col">Check</th>\
         </tr></thead><tbody>\(Array(rows))</tbody></table></div>
         """
     }
@@ -222,13 +222,20 @@ extension ReportPage {
     /// Returns the plans of the retention policy for each backup, by name.
     private func fates(_ profile: ReportedProfile) -> [ExactString: String] {
         guard let plan = profile.report.plan else { return [:] }
-        let all =
-            plan.keep.map { ($0.backup.name.exact, "keep: " + $0.reasons.joined(separator: ", ")) }
-            + plan.remove.map {
-                ($0.backup.name.exact, "remove: " + $0.reasons.joined(separator: ", "))
+        func words(_ fate: String, _ items: [PruneBackups.Plan.Item]) -> [(ExactString, String)] {
+            items.map { item in
+                // A column is too narrow for 'daily snapshot, weekly snapshot'.
+                let reasons = item.reasons.map { reason in
+                    reason.hasSuffix(" snapshot") ? String(reason.dropLast(9)) : reason
+                }
+                return (item.backup.name.exact, "\(fate): \(reasons.joined(separator: ", "))")
             }
+        }
+        let all = words("keep", plan.keep) + words("remove", plan.remove)
         return Dictionary(all) { first, _ in first }
     }
+
+    private func day(_ date: Date) -> String { LocalTime(date, in: timeZone).day }
 
     private func row(_ backup: Backup, _ name: String, _ fate: String) -> Markup {
         var marks: [String] = []
@@ -243,13 +250,15 @@ extension ReportPage {
         let marked: Markup? =
             marks.isEmpty
             ? nil : "<br><span class=\"faint\">\(marks.joined(separator: ", "))</span>"
-        let stores = backup.summary.extent.map { byteCount($0.bytes) } ?? "?"
+        let stores: Markup? = backup.summary.extent.map {
+            "<br><span class=\"faint\">of \(byteCount($0.bytes))</span>"
+        }
         let size = "\(backup.isIncrement ? "+" : "")\(byteCount(backup.size))"
         let check = backup.checks.deepest.map {
-            "\(LocalTime($0.time, in: timeZone).day), \($0.part?.description ?? $0.depth.word)"
+            "\(day($0.time)), \($0.part?.description ?? $0.depth.word)"
         }
         return """
-            <tr><th scope="row">\(name)\(marked)</th><td>\(size)</td><td>\(stores)</td>\
+            <tr><th scope="row">\(name)\(marked)</th><td>\(size)\(stores)</td>\
             <td>\(fate)</td><td>\(check ?? "never")</td></tr>
 
             """

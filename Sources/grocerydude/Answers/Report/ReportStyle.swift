@@ -53,7 +53,7 @@ enum ReportStyle {
         thead th{color:var(--faint);font-weight:600}
         tbody th{font-weight:400}
         tbody tr{border-top:1px solid var(--line)}
-        .rows td:nth-child(2),.rows td:nth-child(3){white-space:nowrap}
+        .rows .faint{font-size:inherit}.rows th:last-child,.rows td:last-child{padding-right:0}
         .days{table-layout:fixed;max-width:34rem}
         .days th,.days td{text-align:center;padding:.1rem;border:0;white-space:nowrap}
         .days th[scope=row],.days th:first-child{text-align:left;width:3.6rem}
@@ -78,7 +78,8 @@ enum ReportStyle {
         .scroll{overflow-x:auto}
         details summary{cursor:pointer;padding:.3rem 0}
         footer{color:var(--faint);font-size:.875rem;margin:2rem 0}
-        @media(max-width:30rem){.days{font-size:.75rem}.days th[scope=row],.days th:first-child{width:3.1rem}}
+        @media(max-width:30rem){.rows{table-layout:fixed;font-size:.8rem}.rows th,.rows td{overflow-wrap:break-word}.rows th,.rows td{padding-right:.3rem}.rows th:first-child{width:33%}.rows th:nth-child(2){width:22%}.rows th:nth-child(4){width:20%}
+        .days{font-size:.75rem}.days th[scope=row],.days th:first-child{width:3.1rem}}
         @media print{.card{break-inside:avoid}}
         """
 }

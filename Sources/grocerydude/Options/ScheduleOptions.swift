@@ -4,7 +4,19 @@ internal import ArgumentParser
 struct ScheduleOptions: ParsableArguments {
     @OptionGroup var configuration: ConfigurationOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup var scheduler: SchedulerOption
 
+    /// The kinds to inspect: the named one, or all.
+    var kinds: [ScheduleKind] { scheduler.kind.map { [$0] } ?? ScheduleKind.allCases }
+
+    /// Returns the profile named by the options.
+    func profile(_ flags: [FlagValue?] = []) throws -> Profile {
+        try Configuration(configuration).profile(flags)
+    }
+}
+
+/// The option for the scheduler.
+struct SchedulerOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The program that runs it: \(ScheduleKind.allCases.map(\.rawValue).joined(separator: ", ")); else the one of this machine.",
@@ -12,12 +24,4 @@ struct ScheduleOptions: ParsableArguments {
         )
     )
     var kind: ScheduleKind?
-
-    /// The kinds to inspect: the named one, or all.
-    var kinds: [ScheduleKind] { kind.map { [$0] } ?? ScheduleKind.allCases }
-
-    /// Returns the profile named by the options.
-    func profile(_ flags: [FlagValue?] = []) throws -> Profile {
-        try Configuration(configuration).profile(flags)
-    }
 }

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A user's cron table (crontab(5)), in which only this program's blocks are changed.
 ///
 /// It consists of lines of bytes, since other lines may contain anything. A job's block without an end is
@@ -15,6 +17,16 @@ struct Crontab: Equatable {
         lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     }
 
+    /// Whether a cron daemon runs; `true` if the system does not show all processes.
+    static var isListenedTo: Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        guard names.contains("1") else { return true }
+        return names.filter { $0.allSatisfy(\.isNumber) }.contains { process in
+            let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
+            return ["cron\n", "crond\n", "fcron\n"].contains(name)
+        }
+    }
+
     var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
 
     /// Returns a job's lines; throws `ScheduleError` if cron cannot express the job.
@@ -26,7 +38,7 @@ struct Crontab: Equatable {
         let words = try ([job.program] + job.arguments).map(word).joined(separator: " ")
         return """
             \(begin)\(job.name) (made by 'grocerydude schedule install', which replaces it)
-            # \(ScheduleFile.remark(job.schedule))
+            \(ScheduleFile.remarks(job))
             \(times.map { "\($0) \(variables)\(words)" }.joined(separator: "\n"))
             \(end)\(job.name)
 

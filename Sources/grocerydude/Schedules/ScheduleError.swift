@@ -5,6 +5,8 @@ enum ScheduleError: ExplainedError {
     case noSchedule(profile: String?, file: String?)
     /// No scheduler was found on this machine.
     case noKind
+    /// systemd runs no manager for this user.
+    case noUserManager
     /// A program is not installed.
     case noProgram(String)
     case program(String, reason: String)
@@ -16,7 +18,7 @@ enum ScheduleError: ExplainedError {
     case notWritable(String, ScheduleKind)
     /// All days of a schedule are in the past.
     case over(Schedule)
-    /// An environment variable may contain a secret, and others may read the written files.
+    /// An environment variable or an option may contain a secret, and others may read the written files.
     case secret(variable: String, key: String)
     /// A block of the crontab has no end.
     case brokenBlock(String)
@@ -26,6 +28,7 @@ enum ScheduleError: ExplainedError {
         case .noSchedule(.some(let name), _): "the profile '\(name)' has no schedule"
         case .noSchedule(nil, _): "there is no schedule"
         case .noKind: "there is neither systemd nor cron here to run backups"
+        case .noUserManager: "systemd has no manager for this user, which would start backups"
         case .noProgram(let name): "the program '\(name)' is not installed"
         case .program(let command, let reason): "'\(command)' failed: \(reason)"
         case .notForKind(let schedule, let kind):
@@ -47,6 +50,8 @@ enum ScheduleError: ExplainedError {
             "add 'schedule: daily 03:30' to '\(file)', or say '--schedule \"daily 03:30\"'"
         case .noSchedule(_, nil): "say '--schedule \"daily 03:30\"'"
         case .noKind: "'--dry-run --kind cron' prints lines for another program"
+        case .noUserManager:
+            "log in at the machine or with ssh, or run 'loginctl enable-linger', or use '--kind cron'"
         case .noProgram, .program:
             "'--dry-run' prints the files; '--no-enable' writes them and starts nothing"
         case .notContinuous: "use a schedule for it, such as \(Schedule.examples)"
@@ -56,7 +61,8 @@ enum ScheduleError: ExplainedError {
         case .notWritable: "choose a path without quotes and line breaks, or another '--kind'"
         case .over: "use a schedule that comes again, such as \(Schedule.examples)"
         case .secret(let variable, let key):
-            "write it into the configuration as '\(key)', and run 'unset \(variable)'"
+            "write it into the configuration as '\(key)'"
+                + (variable.hasPrefix("'") ? "" : ", and run 'unset \(variable)'")
         case .brokenBlock: "mend it with 'crontab -e'"
         }
     }

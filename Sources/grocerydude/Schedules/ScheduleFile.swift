@@ -1,3 +1,5 @@
+internal import Files
+internal import Foundation
 internal import Operations
 
 /// A file of a scheduled job; for cron, a part of the user's table.
@@ -8,18 +10,38 @@ struct ScheduleFile: Equatable {
     /// The word that replaces a path for the user's crontab, which has none.
     static let crontab = "crontab"
 
-    /// Returns the remark with the schedule for a file, since the schedule may have been an option of the installation.
-    static func remark(_ schedule: Schedule) -> String { "\(remark) \(schedule)" }
+    /// Returns the remarks for a file about what may have been an option of the installation.
+    static func remarks(_ job: ScheduledJob) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let settings = (try? encoder.encode(job.settings)).map {
+            String(decoding: $0, as: UTF8.self).printableJSON
+        }
+        return "# \(remark) \(job.schedule)"
+            + (job.settings.isEmpty ? "" : "\n# \(settingsRemark) \(settings ?? "{}")")
+    }
 
     private static let remark = "Schedule:"
+    private static let settingsRemark = "Settings:"
 
     /// Returns the schedule from the remark in files; `nil` if there is none.
     static func schedule(of files: [ScheduleFile]) -> Schedule? {
-        for line in files.flatMap({ $0.text.split(separator: "\n") }) {
-            guard let start = line.firstRange(of: remark)?.upperBound else { continue }
-            if let schedule = Schedule(String(line[start...])) { return schedule }
+        texts(after: remark, in: files).lazy.compactMap(Schedule.init).first
+    }
+
+    /// Returns the options from the remark in files; none if there is none.
+    static func flags(of files: [ScheduleFile]) -> [FlagValue] {
+        let settings = texts(after: settingsRemark, in: files).lazy.compactMap {
+            try? JSONDecoder().decode([String: String].self, from: Data($0.utf8))
         }
-        return nil
+        return settings.first?.sorted { $0.key < $1.key }
+            .compactMap { FlagValue("--set \($0.key)", $0.key, $0.value) } ?? []
+    }
+
+    private static func texts(after remark: String, in files: [ScheduleFile]) -> [String] {
+        files.flatMap { $0.text.split(separator: "\n") }.compactMap { line in
+            line.firstRange(of: "# \(remark) ").map { String(line[$0.upperBound...]) }
+        }
     }
 
     /// Returns the files of a job for a scheduler; throws `ScheduleError` if it cannot express the job.

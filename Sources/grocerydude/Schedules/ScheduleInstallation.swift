@@ -115,10 +115,16 @@ struct ScheduleInstallation {
     }
 
     private func systemctl(_ arguments: String...) async throws {
-        try await SystemProgram.check(
-            "systemctl",
-            (kind == .systemdUser ? ["--user"] : []) + arguments
-        )
+        do {
+            try await SystemProgram.check(
+                "systemctl",
+                (kind == .systemdUser ? ["--user"] : []) + arguments
+            )
+        } catch ScheduleError.program(_, let reason)
+            where kind == .systemdUser && reason.contains("connect to bus")
+        {
+            throw ScheduleError.noUserManager
+        }
     }
 
     // The functions for files.

@@ -9,11 +9,25 @@ struct ScheduledJob {
     let command: Run.Command
     let profile: Profile
     let schedule: Schedule
+    /// The settings that the installation was given, by key; paths are absolute.
+    let settings: [String: String]
     /// The program's absolute path.
     let program: String
 
+    /// Creates a command's job.
+    ///
+    /// - Parameters:
+    ///   - command: the command.
+    ///   - profile: the settings in force, with those of the options.
+    ///   - flags: the options of the installation, without its schedule.
+    ///   - program: the program's path.
     /// - Returns: `nil` if the profile has no schedule for the command.
-    init?(_ command: Run.Command, of profile: Profile, program: String) {
+    init?(
+        _ command: Run.Command,
+        of profile: Profile,
+        flags: [FlagValue] = [],
+        program: String
+    ) {
         let schedule =
             switch command {
             case .sync: profile.sync.schedule
@@ -25,6 +39,7 @@ struct ScheduledJob {
         self.profile = profile
         self.schedule = schedule
         self.program = program
+        settings = Dictionary(flags.map { ($0.key, Self.portable($0.value, of: $0.key)) }) { $1 }
     }
 
     /// The name of its unit, or of its block in the crontab.
@@ -57,6 +72,9 @@ struct ScheduledJob {
         {
             arguments += ["--config", file]
         }
+        for (key, value) in settings.sorted(by: { $0.key < $1.key }) {
+            arguments += ["--set", "\(key)=\(value)"]
+        }
         return arguments
     }
 
@@ -66,9 +84,8 @@ struct ScheduledJob {
         for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
             if let value = ProcessEnvironment.value(name) { variables.append((name, value)) }
         }
-        for (key, name, value) in settings {
-            let isPath = ["stores", "remote", "metrics_file", "sync.container"].contains(key)
-            variables.append((name, isPath ? Self.absolute(value) : value))
+        for (key, name, value) in variablesInForce {
+            variables.append((name, Self.portable(value, of: key)))
         }
         if isRemoteOfRclone, let path = ProcessEnvironment.value("RCLONE_CONFIG") {
             variables.append(("RCLONE_CONFIG", Self.absolute(path)))
@@ -84,7 +101,7 @@ struct ScheduledJob {
     }
 
     /// The settings from the environment, with their variables.
-    private var settings: [(key: String, variable: String, value: String)] {
+    private var variablesInForce: [(key: String, variable: String, value: String)] {
         Setting.all.filter { !$0.key.hasSuffix("schedule") }.compactMap { setting in
             guard case .environment(let name) = profile.origin(of: setting.key),
                 let value = ProcessEnvironment.value(name)
@@ -97,7 +114,8 @@ struct ScheduledJob {
     ///
     /// Everybody may read units, and the arguments of the shell that cron starts.
     func refuseSecrets() throws {
-        for (key, name, value) in settings {
+        let given = settings.map { (key: $0.key, variable: "'--set \($0.key)'", value: $0.value) }
+        for (key, name, value) in variablesInForce + given {
             let isSecret =
                 ["ping_url", "password_command"].contains(key)
                 || RemoteAddress(value).mayHaveSecret
@@ -166,6 +184,15 @@ struct ScheduledJob {
     /// The program's own directories.
     var keptPaths: [String] {
         [ProcessEnvironment.cache + "/grocerydude", ProcessEnvironment.state + "/grocerydude"]
+    }
+
+    /// Returns a setting's value in a form that does not depend on the working directory.
+    private static func portable(_ value: String, of key: String) -> String {
+        let paths: Set = [
+            "stores", "remote", "staging", "metrics_file", "sync.container", "sync.map",
+            "password_file", "identities",
+        ]
+        return paths.contains(key) ? absolute(value) : value
     }
 
     private static func absolute(_ path: String) -> String {

@@ -64,7 +64,7 @@ struct SystemdUnits {
         service += hardening(job, isSystem: isSystem)
         return """
             # Made by 'grocerydude schedule install', which replaces it.
-            # \(ScheduleFile.remark(job.schedule))
+            \(ScheduleFile.remarks(job))
             [Unit]
             \(unit.joined(separator: "\n"))
 

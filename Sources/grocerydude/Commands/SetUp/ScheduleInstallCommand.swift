@@ -11,18 +11,26 @@ struct ScheduleInstallCommand: ConsoleCommand {
             for checks, 'sync.schedule' for sync. An earlier installation of the profile is replaced. \
             'continuous' makes it a service that looks every minute whether something has changed, and backs \
             up then.
+
+            Without a configuration, '--stores', '--remote' and what to keep ('--keep-daily 7') are written into \
+            the installed commands, and so is '--set'.
             """,
         example: "grocerydude schedule install --profile photos --dry-run",
         "grocerydude schedule install --schedule 'daily 03:30' --kind cron",
-        "grocerydude schedule install --schedule continuous"
+        "grocerydude schedule install --stores ~/app --remote /mnt/nas --schedule daily --keep-daily 7"
     )
 
-    @OptionGroup var options: ScheduleOptions
+    @OptionGroup(title: HelpSection.common) var stores: StoresOptions
+    @OptionGroup(title: HelpSection.common) var remote: RemoteOptions
+    @OptionGroup(title: HelpSection.common) var output: OutputOptions
+    @OptionGroup var scheduler: SchedulerOption
 
     @Option(
         help: ArgumentHelp("When to make backups; else as the profile says.", valueName: "when")
     )
     var schedule: String?
+
+    @OptionGroup var retention: RetentionOptions
 
     @Flag(help: "Write the files, and start nothing.")
     var noEnable = false
@@ -30,7 +38,12 @@ struct ScheduleInstallCommand: ConsoleCommand {
     @Flag(name: [.customShort("n"), .long], help: "Only print the files that would be written.")
     var dryRun = false
 
-    var output: OutputOptions { options.output }
+    /// The settings that the installed commands are given.
+    private var flags: [FlagValue] {
+        let kept = retention.flags.compactMap(\.self)
+        let prune = FlagValue("--keep", "prune", kept.isEmpty ? nil : "true")
+        return (stores.flags + remote.flags + kept + [prune]).compactMap(\.self)
+    }
 
     func validate() throws {
         if let schedule, Schedule(schedule) == nil {
@@ -38,14 +51,20 @@ struct ScheduleInstallCommand: ConsoleCommand {
                 "'\(schedule)' is no schedule: it must be such as \(Schedule.examples)"
             )
         }
+        guard retention.keepTag.isEmpty, !retention.unsafeAllowRemoveAll else {
+            throw ValidationError(
+                "'--keep-tag' and '--unsafe-allow-remove-all' are for one run: set 'retention.keep_tags' in the configuration"
+            )
+        }
     }
 
     func run(on console: Console) async throws -> ExitStatus {
-        let profile = try options.profile([FlagValue("--schedule", "schedule", schedule)])
-        let kind = try options.kind ?? ScheduleKind.detected()
+        let profile = try Configuration(stores.configuration)
+            .profile(flags + [FlagValue("--schedule", "schedule", schedule)])
+        let kind = try scheduler.kind ?? ScheduleKind.detected()
         let program = ScheduledJob.runningProgram
         let jobs = Run.Command.scheduled.compactMap {
-            ScheduledJob($0, of: profile, program: program)
+            ScheduledJob($0, of: profile, flags: flags, program: program)
         }
         guard !jobs.isEmpty else {
             throw ScheduleError.noSchedule(profile: profile.name, file: profile.file)
@@ -54,6 +73,9 @@ struct ScheduleInstallCommand: ConsoleCommand {
             guard !job.schedule.isOver(at: Date()) else { throw ScheduleError.over(job.schedule) }
             try job.refuseSecrets()
             for text in job.missing { console.show(.warning(text)) }
+        }
+        if profile.prunes, profile.retention.isEmpty {
+            throw OperationError.keepsNothing("'prune' is set, and no policy says what to keep")
         }
         let answer = try ScheduleInstallAnswer(
             jobs,
@@ -64,7 +86,22 @@ struct ScheduleInstallCommand: ConsoleCommand {
         )
         if !dryRun { try await install(jobs, of: profile, kind) }
         try console.answer(answer)
+        if !dryRun { tell(of: profile, kind, on: console) }
         return .done
+    }
+
+    /// Reports what else has to happen: something has to remove old backups, and to start new ones.
+    private func tell(of profile: Profile, _ kind: ScheduleKind, on console: Console) {
+        if profile.schedule != nil, !profile.prunes {
+            console.message(
+                "nothing prunes, so that every backup stays: '--keep-daily 7 --keep-weekly 5' keeps some"
+            )
+        }
+        if !noEnable, kind == .cron, !Crontab.isListenedTo {
+            console.show(
+                .warning("no cron daemon runs here, and nothing else starts these commands")
+            )
+        }
     }
 
     private func install(

@@ -36,8 +36,11 @@ struct ScheduleShowCommand: ConsoleCommand {
             if !files.isEmpty { installed.append((kind, files)) }
         }
         let program = ScheduledJob.runningProgram
-        let set = ScheduledJob(command, of: profile, program: program)
-        let job = try set ?? given(command, installed.flatMap(\.files), program: program)
+        let files = installed.flatMap(\.files)
+        let flags = ScheduleFile.flags(of: files)
+        let inForce = flags.isEmpty ? profile : try options.profile(flags)
+        let set = ScheduledJob(command, of: inForce, flags: flags, program: program)
+        let job = try set ?? given(command, files, flags, program: program)
         guard job != nil || !installed.isEmpty else { return nil }
         return try ScheduleShowAnswer.Row(
             operation: command.rawValue,
@@ -59,6 +62,7 @@ struct ScheduleShowCommand: ConsoleCommand {
     private func given(
         _ command: Run.Command,
         _ files: [ScheduleFile],
+        _ flags: [FlagValue],
         program: String
     ) throws -> ScheduledJob? {
         // Only a schedule of backups is an option of 'install'.
@@ -66,6 +70,11 @@ struct ScheduleShowCommand: ConsoleCommand {
             return nil
         }
         let flag = FlagValue("--schedule", "schedule", schedule.description)
-        return try ScheduledJob(command, of: options.profile([flag]), program: program)
+        return try ScheduledJob(
+            command,
+            of: options.profile(flags + [flag]),
+            flags: flags,
+            program: program
+        )
     }
 }

@@ -1,6 +1,7 @@
 public import Files
+public import SystemPackage
 
-/// An error that makes a folder unusable for backups; nothing was left in it.
+/// An error that makes a folder unusable for backups, or a directory as one of stores; nothing was left in it.
 public enum LinkError: ExplainedError {
     /// rclone's configuration has no such remote.
     case notConfigured(String)
@@ -10,12 +11,14 @@ public enum LinkError: ExplainedError {
     case changed(String)
     /// The listing is wrong after a file was written, renamed or deleted.
     case listedWrong(String, after: String)
+    /// No file in the directory is a store.
+    case noStore(FilePath)
 
     public var outcome: FailureOutcome {
         switch self {
         case .notConfigured: .notFound
         case .cannot(_, _, let error): FailureOutcome(of: error)
-        case .changed, .listedWrong: .failed
+        case .changed, .listedWrong, .noStore: .failed
         }
     }
 
@@ -27,6 +30,7 @@ public enum LinkError: ExplainedError {
         case .changed(let address): "a file came back from '\(address)' with other bytes"
         case .listedWrong(let address, let step):
             "'\(address)' does not list what is in it after a file was \(step)"
+        case .noStore(let path): "there is no SQLite database in '\(printable(path))'"
         }
     }
 
@@ -35,6 +39,8 @@ public enum LinkError: ExplainedError {
         case .notConfigured: "see 'rclone listremotes', and make it with 'rclone config'"
         case .cannot(_, _, let error): Advice.after(error)
         case .changed: "something on the way changes files: no backup is safe there"
+        case .noStore(let path):
+            "name the application's own directory, or make a sample: \(Advice.command("init --stores", path.string))"
         case .listedWrong: "if it shows changes late, try again; no backup is safe there otherwise"
         }
     }

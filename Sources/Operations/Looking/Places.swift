@@ -19,9 +19,7 @@ struct Places {
     /// Such a program may copy a database and its log at two different moments while SQLite writes to them. It may also
     /// put such a pair in their place (https://www.sqlite.org/howtocorrupt.html, 1.2 and 1.4).
     var warning: String? {
-        guard let around = SynchronisedFolder(around: stores) else { return nil }
-        return
-            "'\(printable(stores))' is in '\(printable(around.path))', which \(around.program) synchronises: that damages SQLite stores which are in use"
+        SynchronisedFolder(around: stores)?.warning(about: stores)
     }
 
     /// A remark if the backups would be lost together with the stores; `nil` if they are elsewhere or synchronised.
@@ -53,9 +51,15 @@ struct SynchronisedFolder {
         return nil
     }
 
+    /// Returns a warning about stores in the folder.
+    func warning(about stores: FilePath) -> String {
+        "'\(printable(stores))' is in '\(printable(path))', which \(program) synchronises: that damages SQLite stores which are in use"
+    }
+
     /// The files and directories that such programs keep at the top level of their folders.
     private static let marks = [
         (".stfolder", "Syncthing"), (".dropbox.cache", "Dropbox"), (".dropbox", "Dropbox"),
+        (".nextcloudsync.log", "Nextcloud"), (".owncloudsync.log", "ownCloud"),
         (".849C9593-D756-4E56-8D6E-42412F2A707B", "OneDrive"),
     ]
 
@@ -75,6 +79,11 @@ struct SynchronisedFolder {
         if name == "OneDrive" || name.hasPrefix("OneDrive - ") || name.hasPrefix("OneDrive-") {
             return "OneDrive"
         }
-        return nil
+        // The client of Nextcloud and ownCloud keeps its journal there: .sync_0123456789ab.db.
+        let names = (try? Directory.open(path).names().map(\.description)) ?? []
+        let isJournal = names.contains {
+            ($0.hasPrefix(".sync_") || $0.hasPrefix("._sync_")) && $0.hasSuffix(".db")
+        }
+        return isJournal ? "Nextcloud" : nil
     }
 }

@@ -24,6 +24,16 @@ public struct RcloneProvider: Sendable, Equatable {
             ? RcloneProvider(word: word) : nil
     }
 
+    /// Returns the names of the remotes in rclone's configuration.
+    ///
+    /// - Throws: `RemoteError.noRclone`, `.rclone`.
+    public static func remotes() async throws -> [String] {
+        let output = try await RcloneFolder("").text(["listremotes"], on: [])
+        return output.split(separator: "\n").map {
+            $0.hasSuffix(":") ? String($0.dropLast()) : String($0)
+        }
+    }
+
     /// Returns the type of a remote in rclone's configuration; `nil` if there is no such remote.
     ///
     /// - Throws: `RemoteError.noRclone`, `.rclone`.

@@ -4,7 +4,7 @@ internal import Yams
 struct GeneratedPiece {
     /// The profile; `nil` for the settings of all profiles.
     let profile: String?
-    /// The settings' texts by key.
+    /// The settings' texts by key; several lines are a list.
     var values: [String: String] = [:]
 
     private static let notice =
@@ -21,7 +21,7 @@ struct GeneratedPiece {
     init?(of profile: String?, _ text: String?, _ file: ConfigurationFile?) throws {
         self.profile = profile
         for (key, value) in file?.values(of: profile) ?? [:] {
-            if case .text(let text) = value.form { values[key] = text }
+            values[key] = value.form.lines?.joined(separator: "\n")
         }
         guard try text == self.text else { return nil }
     }
@@ -33,11 +33,7 @@ struct GeneratedPiece {
     var text: String? {
         get throws {
             if values.isEmpty { return nil }
-            let settings = Self.mapping(
-                values.sorted { $0.key < $1.key }.map { key, value in
-                    (key, Node(value, Tag(.str), .doubleQuoted))
-                }
-            )
+            let settings = Self.section(values.map { ($0.key[...], $0.value) }, .block)
             let root = profile.map { Self.mapping([("profiles", Self.mapping([($0, settings)]))]) }
             return try Self.notice + Self.yaml(root ?? settings)
         }
@@ -45,8 +41,36 @@ struct GeneratedPiece {
 
     /// Returns a setting as a line of YAML.
     static func line(_ key: String, _ value: String) throws -> String {
-        let line = try yaml(mapping([(key, Node(value, Tag(.str), .doubleQuoted))]))
+        let name = key.prefix { $0 != "." }
+        let line = try yaml(
+            mapping([(String(name), node([(key.dropFirst(name.count + 1), value)], .flow))])
+        )
         return String(line.dropLast())
+    }
+
+    /// Returns the settings of a section, by their keys in it, with sections for keys that have a dot.
+    private static func section(
+        _ values: [(key: Substring, value: String)],
+        _ style: Node.Mapping.Style
+    ) -> Node {
+        let groups = Dictionary(grouping: values) { $0.key.prefix { $0 != "." } }
+        let pairs = groups.sorted { $0.key < $1.key }.map { name, inner in
+            (String(name), node(inner.map { ($0.key.dropFirst(name.count + 1), $0.value) }, style))
+        }
+        return Node(pairs.map { (Node($0), $1) }, Tag(.map), style)
+    }
+
+    /// Returns a value for an empty key, else a section.
+    private static func node(
+        _ values: [(key: Substring, value: String)],
+        _ style: Node.Mapping.Style
+    ) -> Node {
+        guard let value = values.first(where: { $0.key.isEmpty })?.value else {
+            return section(values, style)
+        }
+        let lines = value.split(separator: "\n").map { Node(String($0), Tag(.str), .doubleQuoted) }
+        guard value.contains("\n") else { return Node(value, Tag(.str), .doubleQuoted) }
+        return Node(lines, Tag(.seq), style == .block ? .block : .flow)
     }
 
     private static func mapping(_ pairs: [(String, Node)]) -> Node {
@@ -56,5 +80,19 @@ struct GeneratedPiece {
     private static func yaml(_ node: Node) throws -> String {
         // A line that is too long would be continued on the next.
         try Yams.serialize(node: node, width: -1, allowUnicode: true)
+    }
+}
+
+extension WrittenValue.Form {
+    /// The texts of a text, or of a list of texts; `nil` for another form, which this program does not write.
+    fileprivate var lines: [String]? {
+        switch self {
+        case .text(let text): [text]
+        case .list(let items):
+            items.reduce([]) { lines, item in
+                if case .text(let text) = item { lines.map { $0 + [text] } } else { nil }
+            }
+        default: nil
+        }
     }
 }

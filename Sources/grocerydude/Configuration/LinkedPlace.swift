@@ -100,7 +100,7 @@ struct LinkedPlace {
     ) throws -> ConfigurationError {
         let steps = try changes.map { key, value in
             try value.map { try "write '\(GeneratedPiece.line(key, $0))'" }
-                ?? "remove '\(key)', and run 'grocerydude schedule remove'"
+                ?? "remove '\(key)'\(key == "remote" ? ", and run 'grocerydude schedule remove'" : "")"
         }
         return .handwritten(place, profile: profile, steps: steps)
     }

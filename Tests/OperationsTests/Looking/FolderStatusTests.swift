@@ -134,6 +134,8 @@ struct FolderStatusTests {
             ("Dropbox (Work)/x", "Dropbox (Work)", "Dropbox"),
             ("OneDrive - Work/x", "OneDrive - Work", "OneDrive"),
             ("Library/Mobile Documents/x", "Library/Mobile Documents", "iCloud Drive"),
+            ("Box/.sync_0123456789ab.db", "Box", "Nextcloud"),
+            ("Box/.owncloudsync.log", "Box", "ownCloud"),
         ]
     )
     func synchronised(mark: String, place: String, program: String) async throws {

@@ -3,6 +3,10 @@ struct KeyPrintAnswer: Answer {
     struct Key: Encodable {
         var recipient: String
         var secret: String
+        /// The lines of a QR code of the secret, for people.
+        var code: [String] = []
+
+        private enum CodingKeys: CodingKey { case recipient, secret }
     }
 
     var keys: [Key]
@@ -14,6 +18,7 @@ struct KeyPrintAnswer: Answer {
             console.answer("Public key:  \(key.recipient)")
             console.answer("Secret key, in one line and without spaces:")
             for line in Self.groups(of: key.secret) { console.answer("    \(line)") }
+            console.answer(lines: key.code)
         }
         console.answer("")
         console.answer("To restore: write the secret key into a file key.txt, then")

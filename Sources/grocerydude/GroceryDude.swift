@@ -56,6 +56,7 @@ struct GroceryDude: AsyncParsableCommand {
             CommandGroup(
                 name: "Set up",
                 subcommands: [
+                    SetupCommand.self,
                     LinkCommand.self, UnlinkCommand.self, KeyCommand.self, TrustCommand.self,
                     ConfigCommand.self,
                     ScheduleCommand.self,

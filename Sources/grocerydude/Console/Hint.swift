@@ -20,7 +20,8 @@ enum Hint {
     /// Only the default directory is created by advice, since others may be mistyped.
     private static func insteadOf(_ directory: FilePath) -> String {
         guard directory != FilePath(ProcessEnvironment.stores) else {
-            return "run 'grocerydude init' to make one, or name yours with '--stores DIR'"
+            return
+                "'grocerydude setup' has data of yours backed up; 'grocerydude init' makes a sample to try"
         }
         // The search for the wrong component ends at the last existing directory.
         var wrong = directory

@@ -25,8 +25,8 @@ enum Terminal {
             if answers and line.rstrip(b" ").endswith((b"]", b"?", b">")):
                 asked = len(seen)
                 answer = answers.pop(0).encode()
-                # After Ctrl-C, the end of a line could be read before the signal arrives.
-                os.write(terminal, answer if answer == b"\\x03" else answer + b"\\n")
+                # After Ctrl-C, the end of a line could be read before the signal arrives; Ctrl-D ends the input.
+                os.write(terminal, answer if answer in (b"\\x03", b"\\x04") else answer + b"\\n")
         sys.stdout.buffer.write(seen.replace(b"\\r\\n", b"\\n"))
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         """
@@ -35,7 +35,7 @@ enum Terminal {
     ///
     /// - Parameters:
     ///   - command: its path and its arguments.
-    ///   - answers: the lines that are typed, each after a question; Ctrl-C is typed alone.
+    ///   - answers: the lines that are typed, each after a question; Ctrl-C and Ctrl-D are typed alone.
     ///   - program: whose environment and directory it has.
     ///   - environment: the variables that are added to it.
     /// - Returns: its exit code, and as its output everything that the terminal showed.

@@ -72,9 +72,11 @@ struct ListCommand: FolderCommand {
         if let loss { sight.remarks.append(.warning(loss)) }
         // A backup that could not be inspected may match.
         if backups.isEmpty, problems.isEmpty, loss == nil {
-            let reason =
-                outcome.backups.isEmpty ? "there are no backups yet" : "no backup is like that"
-            sight.remarks.append(.note(reason))
+            let isLinked = invocation.profile.origin(of: "remote") != .default
+            let none =
+                "there are no backups yet"
+                + (isLinked ? "" : ": 'grocerydude setup' has data of yours backed up")
+            sight.remarks.append(.note(outcome.backups.isEmpty ? none : "no backup is like that"))
         }
         if let error = outcome.annotationsError { sight.remarks.append(.warning(explain(error))) }
         if let warning = outcome.signersWarning { sight.remarks.append(.warning(warning)) }

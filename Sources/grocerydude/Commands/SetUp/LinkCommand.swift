@@ -42,7 +42,10 @@ struct LinkCommand: ConsoleCommand {
             valueName: "path"
         )
     )
-    var path = "Apps/Grocery Dude"
+    var path = usualPath
+
+    /// The folder in a provider's remote, if none is named.
+    static let usualPath = "Apps/Grocery Dude"
 
     @Flag(help: "Link another folder than the one that is linked; the backups there stay.")
     var replace = false

@@ -1,0 +1,98 @@
+internal import ArgumentParser
+internal import Files
+internal import Operations
+internal import SystemPackage
+
+struct SetupCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        "setup",
+        "Ask what to back up, where to and how often, and have all of it done.",
+        discussion: """
+            On a terminal it asks what no option says: the directory, the folder, encryption, how often, \
+            how long, and whom to notify. It shows its plan before it begins. Then it links the folder, makes \
+            the key, writes the settings into 'config.d/PROFILE.yaml', makes the first backup, tries the key \
+            and a restore of it, and has the next ones made by the clock. Each step is a command that it \
+            shows. Run it again to change the settings. It puts nothing among other data.
+
+            In scripts, '--yes' begins without a question; the present settings answer what no option does.
+            """,
+        example: "grocerydude setup",
+        "grocerydude setup --stores /srv/app/data --remote /mnt/nas/app --encrypt --keep year --yes",
+        "grocerydude setup --profile photos --dry-run"
+    )
+
+    @OptionGroup(title: HelpSection.common) var stores: StoresOptions
+    @OptionGroup(title: HelpSection.common) var remote: RemoteOptions
+    @OptionGroup(title: HelpSection.common) var output: OutputOptions
+    @OptionGroup var answers: SetupOptions
+    @OptionGroup var scheduler: SchedulerOption
+
+    @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Ask nothing.")
+    var yes = false
+
+    func run(on console: Console) async throws -> ExitStatus {
+        // Two setups at a time could each undo a part of the other.
+        let state = FilePath(ProcessEnvironment.state + "/grocerydude")
+        try LocalFileSystem().createDirectories(state)
+        return try await FileLock.withLock(on: state, wait: remote.lockWait?.duration ?? .zero) {
+            try await setUp(on: console)
+        }
+    }
+
+    private func setUp(on console: Console) async throws -> ExitStatus {
+        let site = try SetupSite(stores, scheduler.kind, output, console)
+        let asks = console.canAsk && !yes && !output.json
+        let questions = SetupQuestions(
+            site: site,
+            options: answers,
+            given: (stores.path, remote.address),
+            asks: asks
+        )
+        let more =
+            stores.settings + [FlagValue("--origin", "origin", stores.origin)].compactMap(\.self)
+        let plan = try await SetupPlan(questions.answers(), at: site, with: more, showsKey: asks)
+        var run = SetupRun(plan, output, console)
+        guard !dryRun else {
+            try console.answer(SetupAnswer(plan, done: [], left: run.left, dryRun: true))
+            return .done
+        }
+        if !yes { show(plan, run.left, on: console) }
+        guard try site.invocation.confirm("Do all of this?", yes: yes) else { return .failed }
+        var status = await run.run()
+        if run.left.isEmpty { status = .worse(status, try warn(of: plan, console)) }
+        let settings = try ConfigurationFiles(site.options, mayBeMissing: true)
+            .piece(site.place.piece(of: site.place.profile))?.text
+        try console.answer(
+            SetupAnswer(plan, done: run.done, left: run.left, dryRun: false, settings: settings)
+        )
+        if !run.left.isEmpty {
+            console.message("to go on, run: \(plan.command)")
+        }
+        return status
+    }
+
+    private func show(_ plan: SetupPlan, _ steps: [String], on console: Console) {
+        console.message("this will be done:")
+        for (number, step) in steps.enumerated() { console.message("\(number + 1). \(step)") }
+        if !plan.changes.isEmpty { console.message("the settings that change:") }
+        for line in plan.changeLines { console.message("  \(line)") }
+        if plan.site.kind == nil { console.show(.warning(explain(ScheduleError.noKind))) }
+    }
+
+    /// Reports which parts of a setup this machine lacks, and returns the exit code of that.
+    private func warn(of plan: SetupPlan, _ console: Console) throws -> ExitStatus {
+        if try plan.answers.encrypts && !plan.site.opensBackups {
+            console.show(
+                .warning(
+                    "no key here opens the backups: run 'grocerydude key check latest' where the key is"
+                )
+            )
+        }
+        guard plan.site.kind == nil else { return .done }
+        console.show(.warning("\(ScheduleError.noKind): no further one is made by itself"))
+        return .partial
+    }
+}

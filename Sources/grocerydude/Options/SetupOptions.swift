@@ -1,0 +1,34 @@
+internal import ArgumentParser
+
+/// The options that answer the questions of 'setup', beside those for the stores directory and the folder.
+struct SetupOptions: ParsableArguments {
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Encrypt the backups, with a key that is made unless there is one."
+    )
+    var encrypt: Bool?
+
+    @Option(
+        help: ArgumentHelp("When to make backups: \(Schedule.examples).", valueName: "when")
+    )
+    var schedule: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to keep backups: \(KeepSpan.allCases.map { "\($0.rawValue) (\($0.words))" }.joined(separator: "; ")).",
+            valueName: "span"
+        )
+    )
+    var keep: KeepSpan?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whom to notify: mail:ADDRESS, desktop, or a URL; may be repeated; 'none' for nobody.",
+            valueName: "whom"
+        )
+    )
+    var notify: [String] = []
+
+    @Flag(help: "Have backups go to another folder than before; the backups there stay.")
+    var replace = false
+}

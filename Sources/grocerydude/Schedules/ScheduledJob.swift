@@ -14,14 +14,13 @@ struct ScheduledJob {
     /// The program's absolute path.
     let program: String
 
-    /// Creates a command's job.
+    /// Creates a command's job; `nil` if the profile has no schedule for the command.
     ///
     /// - Parameters:
     ///   - command: the command.
     ///   - profile: the settings in force, with those of the options.
     ///   - flags: the options of the installation, without its schedule.
     ///   - program: the program's path.
-    /// - Returns: `nil` if the profile has no schedule for the command.
     init?(
         _ command: Run.Command,
         of profile: Profile,

@@ -16,9 +16,7 @@ enum KeepSpan: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// Returns the numbers of backups to keep.
-    ///
-    /// - Parameter isFrequent: whether there are several backups a day, of which those of one day are kept too.
+    /// Returns the numbers of backups to keep; of several backups a day, those of the last day are kept too.
     func counts(isFrequent: Bool) -> [RetentionPolicy.Period: Int] {
         var counts: [RetentionPolicy.Period: Int] = [.daily: 7]
         if isFrequent { counts[.hourly] = 24 }

@@ -11,13 +11,13 @@ struct SetupAnswers {
     var schedule: Schedule
     /// How long backups are kept; `nil` for a policy that a person wrote.
     var keep: KeepSpan?
-    /// Who is told; `nil` for the present setting.
+    /// The addresses that failures are reported to; `nil` for the present setting.
     var notify: [String]?
 
-    /// The key of the setting with who is told.
+    /// The key of the setting with those addresses.
     static let notifyKey = "notify"
 
-    /// Whether this version can tell anybody.
+    /// Whether this version has that setting.
     static var canNotify: Bool { Setting.all.contains { $0.key == notifyKey } }
 
     /// The options that give the same answers.

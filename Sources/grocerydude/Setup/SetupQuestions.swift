@@ -127,18 +127,17 @@ struct SetupQuestions {
     }
 
     private func keep() async throws -> KeepSpan? {
-        let present = "present"
-        let usual = KeepSpan(profile.retention)?.rawValue
-        let own = profile.retention.isEmpty ? "month" : present
-        let words = KeepSpan.allCases.map(\.rawValue) + (own == present ? [present] : [])
+        let (present, preset) = ("present", KeepSpan(profile.retention))
+        let isOwn = preset == nil && !profile.retention.isEmpty
+        let words = KeepSpan.allCases.map(\.rawValue) + (isOwn ? [present] : [])
         return try await ask(
             "How long are they kept? (\(words.joined(separator: ", ")))",
             KeepSpan.allCases.map { "\($0.rawValue): \($0.words)." },
             option: "--keep SPAN",
             given: options.keep?.rawValue,
-            usual: usual ?? own
+            usual: preset?.rawValue ?? (isOwn ? present : "month")
         ) { text in
-            if text == present, own == present { return nil }
+            if text == present, isOwn { return nil }
             guard let keep = KeepSpan(rawValue: text.lowercased()) else {
                 throw SetupError.noChoice(text, words)
             }

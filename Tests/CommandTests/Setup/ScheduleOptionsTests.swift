@@ -25,7 +25,7 @@ struct ScheduleOptionsTests {
     func places() throws {
         // Relative paths, which cron would take for others.
         let places = ["--stores", "Vault", "--remote", "Disk/vault", "--kind", "cron"]
-        let installed = try install(places + ["--keep-daily", "7", "--keep-weekly", "-1"])
+        let installed = try install(places + ["--keep-daily", "7", "--keep-weekly=-1"])
         #expect(!installed.errors.contains("nothing prunes"), "\(installed.errors)")
         let line = try #require(
             home.text("table").split(separator: "\n").first { $0.hasPrefix("0 * * * * ") }

@@ -58,7 +58,7 @@ struct SetupConversationTests {
                 "",
                 sandbox.path("Empty").string,
                 "/no\u{1B}[2Jwhere",
-                String(repeating: "x/", count: 900),
+                String(repeating: "x", count: 3000),
                 "~/Vault",
                 "",
                 "~/Documents",
@@ -83,7 +83,7 @@ struct SetupConversationTests {
             "'daily 25:00' is no schedule", "'ever' is none of week, month, year",
             "'present' is none of", "nothing was changed",
         ] { #expect(outcome.text.contains(words), "\(words): \(outcome.text)") }
-        #expect(!sandbox.exists(".config") && !sandbox.exists("Disk/vault"))
+        #expect(!sandbox.exists(".config/grocerydude") && !sandbox.exists("Disk/vault"))
     }
 
     @Test("A conversation makes a key, and goes on once the copy is tried")
@@ -130,7 +130,7 @@ struct SetupConversationTests {
         let ended = try home.talk([stores, home.folder, "\u{4}"], Self.kind, status: 1)
         #expect(ended.text.contains("nothing was changed"), "\(ended.text)")
         #expect(ended.text.contains("in one line: grocerydude setup --stores DIR"))
-        #expect(!sandbox.exists(".config") && !sandbox.exists("Disk/vault"))
+        #expect(!sandbox.exists(".config/grocerydude") && !sandbox.exists("Disk/vault"))
     }
 
     @Test("A setup that is interrupted in the middle says what is left, and goes on later")

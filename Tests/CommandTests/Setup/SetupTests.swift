@@ -55,7 +55,7 @@ struct SetupTests {
         #expect(!outcome.text.contains("not done"))
         let status = try home.run(["status"])
         #expect(status.text.contains("next run  20"), "\(status.text)")
-        #expect(try home.run(["list", "--json"]).text.contains("\"checked\""))
+        #expect(try home.run(["log"]).text.contains("check"))
         #expect(try home.run(["schedule", "show"]).errors.isEmpty)
     }
 

@@ -4,7 +4,7 @@ internal import Yams
 struct GeneratedPiece {
     /// The profile; `nil` for the settings of all profiles.
     let profile: String?
-    /// The settings' texts by key; several lines are a list.
+    /// The settings' texts by key; several lines are a list if the setting can be one.
     var values: [String: String] = [:]
 
     private static let notice =
@@ -33,7 +33,8 @@ struct GeneratedPiece {
     var text: String? {
         get throws {
             if values.isEmpty { return nil }
-            let settings = Self.section(values.map { ($0.key[...], $0.value) }, .block)
+            let nodes = values.map { ($0.key[...], Self.scalar($0.value, of: $0.key, .block)) }
+            let settings = Self.section(nodes, .block)
             let root = profile.map { Self.mapping([("profiles", Self.mapping([($0, settings)]))]) }
             return try Self.notice + Self.yaml(root ?? settings)
         }
@@ -41,36 +42,40 @@ struct GeneratedPiece {
 
     /// Returns a setting as a line of YAML.
     static func line(_ key: String, _ value: String) throws -> String {
+        let node = scalar(value, of: key, .flow)
         let name = key.prefix { $0 != "." }
-        let line = try yaml(
-            mapping([(String(name), node([(key.dropFirst(name.count + 1), value)], .flow))])
-        )
-        return String(line.dropLast())
+        let inner =
+            name == key[...] ? node : section([(key.dropFirst(name.count + 1), node)], .flow)
+        return String(try yaml(mapping([(String(name), inner)])).dropLast())
     }
 
-    /// Returns the settings of a section, by their keys in it, with sections for keys that have a dot.
+    /// Returns settings by their keys, with a section for each group of keys that have a dot.
     private static func section(
-        _ values: [(key: Substring, value: String)],
+        _ values: [(key: Substring, node: Node)],
         _ style: Node.Mapping.Style
     ) -> Node {
         let groups = Dictionary(grouping: values) { $0.key.prefix { $0 != "." } }
         let pairs = groups.sorted { $0.key < $1.key }.map { name, inner in
-            (String(name), node(inner.map { ($0.key.dropFirst(name.count + 1), $0.value) }, style))
+            let own = inner.first { $0.key == name }?.node
+            let rest = inner.map { ($0.key.dropFirst(name.count + 1), $0.node) }
+            return (Node(String(name)), own ?? section(rest, style))
         }
-        return Node(pairs.map { (Node($0), $1) }, Tag(.map), style)
+        return Node(pairs, Tag(.map), style)
     }
 
-    /// Returns a value for an empty key, else a section.
-    private static func node(
-        _ values: [(key: Substring, value: String)],
-        _ style: Node.Mapping.Style
+    /// Returns the text of a setting, or its lines as a list.
+    private static func scalar(
+        _ value: String,
+        of key: String,
+        _ style: Node.Sequence.Style
     ) -> Node {
-        guard let value = values.first(where: { $0.key.isEmpty })?.value else {
-            return section(values, style)
-        }
-        let lines = value.split(separator: "\n").map { Node(String($0), Tag(.str), .doubleQuoted) }
-        guard value.contains("\n") else { return Node(value, Tag(.str), .doubleQuoted) }
-        return Node(lines, Tag(.seq), style == .block ? .block : .flow)
+        let lines = value.split(separator: "\n").map(String.init)
+        let list = WrittenValue(form: .list(lines.map { .text($0) }), origin: .default)
+        var scratch = Profile()
+        guard lines.count > 1, let setting = Setting.all.first(where: { $0.key == key }),
+            (try? setting.read(list, &scratch)) != nil
+        else { return Node(value, Tag(.str), .doubleQuoted) }
+        return Node(lines.map { Node($0, Tag(.str), .doubleQuoted) }, Tag(.seq), style)
     }
 
     private static func mapping(_ pairs: [(String, Node)]) -> Node {

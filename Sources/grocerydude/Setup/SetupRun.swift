@@ -25,7 +25,7 @@ struct SetupRun {
         var worst = ExitStatus.done
         for (index, step) in plan.steps.enumerated() {
             let text = plan.text(of: step)
-            console.message("\(index + 1) of \(plan.steps.count): \(text)")
+            console.show(.note("\(index + 1) of \(plan.steps.count): \(text)"))
             var status: ExitStatus
             do {
                 try Interruption.check()

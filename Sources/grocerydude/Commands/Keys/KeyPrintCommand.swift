@@ -49,7 +49,9 @@ struct KeyPrintCommand: FolderCommand {
             input: Array(secret.utf8)
         )
         guard result.ending == .exited(0) else {
-            invocation.console.message("there is no QR code: qrencode says '\(result.errors)'")
+            invocation.context.report(
+                .warning("there is no QR code: qrencode says '\(result.errors)'")
+            )
             return []
         }
         return String(decoding: result.output, as: UTF8.self).split(separator: "\n").map(

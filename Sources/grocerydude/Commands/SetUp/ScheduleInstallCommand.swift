@@ -93,8 +93,10 @@ struct ScheduleInstallCommand: ConsoleCommand {
     /// Reports what else has to happen: something has to remove old backups, and to start new ones.
     private func tell(of profile: Profile, _ kind: ScheduleKind, on console: Console) {
         if profile.schedule != nil, !profile.prunes {
-            console.message(
-                "nothing prunes, so that every backup stays: '--keep-daily 7 --keep-weekly 5' keeps some"
+            console.show(
+                .note(
+                    "nothing prunes, so that every backup stays: '--keep-daily 7 --keep-weekly 5' keeps some"
+                )
             )
         }
         if !noEnable, kind == .cron, !Crontab.isListenedTo {

@@ -69,16 +69,16 @@ struct SetupCommand: ConsoleCommand {
             SetupAnswer(plan, done: run.done, left: run.left, dryRun: false, settings: settings)
         )
         if !run.left.isEmpty {
-            console.message("to go on, run: \(plan.command)")
+            console.show(.note("to go on, run: \(plan.command)"))
         }
         return status
     }
 
     private func show(_ plan: SetupPlan, _ steps: [String], on console: Console) {
-        console.message("this will be done:")
-        for (number, step) in steps.enumerated() { console.message("\(number + 1). \(step)") }
-        if !plan.changes.isEmpty { console.message("the settings that change:") }
-        for line in plan.changeLines { console.message("  \(line)") }
+        console.show(.note("this will be done:"))
+        for (number, step) in steps.enumerated() { console.show(.note("\(number + 1). \(step)")) }
+        if !plan.changes.isEmpty { console.show(.note("the settings that change:")) }
+        for line in plan.changeLines { console.show(.note("  \(line)")) }
         if plan.site.kind == nil { console.show(.warning(explain(ScheduleError.noKind))) }
     }
 

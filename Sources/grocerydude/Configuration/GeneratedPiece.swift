@@ -69,13 +69,20 @@ struct GeneratedPiece {
         of key: String,
         _ style: Node.Sequence.Style
     ) -> Node {
-        let lines = value.split(separator: "\n").map(String.init)
-        let list = WrittenValue(form: .list(lines.map { .text($0) }), origin: .default)
-        var scratch = Profile()
-        guard lines.count > 1, let setting = Setting.all.first(where: { $0.key == key }),
-            (try? setting.read(list, &scratch)) != nil
-        else { return Node(value, Tag(.str), .doubleQuoted) }
-        return Node(lines.map { Node($0, Tag(.str), .doubleQuoted) }, Tag(.seq), style)
+        guard case .list(let lines) = Setting.read(value, of: key)?.form else {
+            return Node(value, Tag(.str), .doubleQuoted)
+        }
+        let nodes = lines.compactMap { item in
+            if case .text(let line) = item { Node(line, Tag(.str), .doubleQuoted) } else { nil }
+        }
+        return Node(nodes, Tag(.seq), style)
+    }
+
+    /// The piece without secrets, for people.
+    var shown: GeneratedPiece {
+        var shown = self
+        for (key, value) in values { shown.values[key] = Setting.shown(value, of: key) }
+        return shown
     }
 
     private static func mapping(_ pairs: [(String, Node)]) -> Node {
@@ -99,5 +106,31 @@ extension WrittenValue.Form {
             }
         default: nil
         }
+    }
+}
+
+extension Setting {
+    /// Reads a text, whose lines are a list if the setting can be one.
+    ///
+    /// - Returns: the form that was read, and the profile with the setting; `nil` if it is none.
+    fileprivate static func read(
+        _ text: String,
+        of key: String
+    ) -> (form: WrittenValue.Form, setting: Setting, profile: Profile)? {
+        guard let setting = all.first(where: { $0.key == key }) else { return nil }
+        let lines = text.split(separator: "\n").map { WrittenValue.Form.text(String($0)) }
+        let forms = (lines.count > 1 ? [WrittenValue.Form.list(lines)] : []) + [.text(text)]
+        for form in forms {
+            var profile = Profile()
+            let value = WrittenValue(form: form, origin: .default)
+            if (try? setting.read(value, &profile)) != nil { return (form, setting, profile) }
+        }
+        return nil
+    }
+
+    /// Returns a text as the setting is shown: without secrets.
+    static func shown(_ text: String, of key: String) -> String {
+        read(text, of: key).map { $0.setting.show($0.profile).lines.joined(separator: "\n") }
+            ?? text
     }
 }

@@ -69,6 +69,14 @@ struct LinkedPlace {
         files.directory.appending(GeneratedPiece.fileName(of: profile))
     }
 
+    /// The text of the profile's generated piece without secrets; `nil` if there is none.
+    var shownPiece: String? {
+        get throws {
+            let present = try files.piece(piece(of: profile))
+            return try GeneratedPiece(of: profile, present?.text, present?.file)?.shown.text
+        }
+    }
+
     /// Returns the text of a generated piece after some changes; `nil` if nothing is left in it.
     ///
     /// - Throws: `ConfigurationError.handwritten` if a person's file decides one of the keys; another one if the

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Files
 
 /// The options that answer the questions of 'setup', beside those for the stores directory and the folder.
 struct SetupOptions: ParsableArguments {
@@ -31,4 +32,13 @@ struct SetupOptions: ParsableArguments {
 
     @Flag(help: "Have backups go to another folder than before; the backups there stay.")
     var replace = false
+
+    func validate() throws {
+        if let schedule, Schedule(schedule) == nil {
+            throw ValidationError(explain(SetupError.noSchedule(schedule)))
+        }
+        guard notify.isEmpty || SetupAnswers.canNotify else {
+            throw ValidationError("there is no setting 'notify' in this version")
+        }
+    }
 }

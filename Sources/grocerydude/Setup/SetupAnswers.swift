@@ -26,7 +26,9 @@ struct SetupAnswers {
         options.append(encrypts ? "--encrypt" : "--no-encrypt")
         options += ["--schedule", schedule.description]
         if let keep { options += ["--keep", keep.rawValue] }
-        for one in notify ?? [] { options += ["--notify", one] }
+        for one in notify ?? [] {
+            options += ["--notify", Setting.shown(one, of: Self.notifyKey)]
+        }
         return options
     }
 }

@@ -17,8 +17,6 @@ enum SetupError: ExplainedError {
     case otherData(String, name: String)
     /// The answer would have no effect, since the environment sets another value.
     case environment(variable: String, value: String)
-    /// Nothing can be told yet by this version.
-    case noNotifications
     /// The copy of the key has other letters.
     case otherLetters
 
@@ -43,7 +41,6 @@ enum SetupError: ExplainedError {
             "'\(address)' has other data in it, such as '\(printable(bytes: name.utf8))'"
         case .environment(let variable, let value):
             "\(variable) is set to '\(printable(bytes: value.utf8))', and wins over the configuration"
-        case .noNotifications: "there is no setting 'notify' in this version"
         case .otherLetters: "the key ends with other letters"
         }
     }
@@ -55,7 +52,7 @@ enum SetupError: ExplainedError {
         case .otherData(let address, _): "name a folder of its own, such as \(address)/Backups"
         case .environment(let variable, _): "run 'unset \(variable)'"
         case .otherLetters: "compare all of it with the page, or answer 'later'"
-        case .endedInside, .noAnswer, .noChoice, .noSchedule, .noNotifications: nil
+        case .endedInside, .noAnswer, .noChoice, .noSchedule: nil
         }
     }
 

@@ -114,6 +114,7 @@ struct SetupPlan {
 
     /// The setup that gives the same answers, as a command.
     var command: String {
+        // Addresses with secrets would be of no use without them.
         let words = answers.options.map(shown) + profileOptions + ["--yes"]
         return (["grocerydude setup"] + words.map(Self.word)).joined(separator: " ")
     }
@@ -133,7 +134,8 @@ struct SetupPlan {
     var changeLines: [String] {
         changes.map { key, value in
             if key == "recipients", beginsEncryption { return "\(key): the key" }
-            return value.map { "\(key): \($0.replacing("\n", with: ", "))" } ?? "without \(key)"
+            guard let value else { return "without \(key)" }
+            return "\(key): \(Setting.shown(value, of: key).replacing("\n", with: ", "))"
         }
     }
 

@@ -148,19 +148,21 @@ struct SetupQuestions {
     /// Asks whom to notify, if this version has a setting for that.
     private func notify() async throws -> [String]? {
         guard let setting = Setting.all.first(where: { $0.key == SetupAnswers.notifyKey }) else {
-            guard options.notify.isEmpty else { throw SetupError.noNotifications }
             return nil
         }
-        let present = setting.show(profile).lines
+        // What is shown may lack secrets, so that it is no answer.
+        let (present, shown) = ("present", setting.show(profile).lines)
         return try await ask(
             "Who is told when one fails?",
             [
                 "mail:ADDRESS, desktop, or a URL such as ntfy's; several with spaces between; or none."
-            ],
+            ]
+                + (shown.isEmpty ? [] : ["\(present): \(shown.joined(separator: " "))"]),
             option: "--notify WHOM",
             given: options.notify.isEmpty ? nil : options.notify.joined(separator: " "),
-            usual: present.isEmpty ? "none" : present.joined(separator: " ")
+            usual: shown.isEmpty ? "none" : present
         ) { text in
+            if text == present, !shown.isEmpty { return nil }
             let texts = text == "none" ? [] : text.split(separator: " ").map(String.init)
             var scratch = Profile()
             do {

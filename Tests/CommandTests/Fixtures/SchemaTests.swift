@@ -167,7 +167,7 @@ struct SchemaTests {
         let units = ["--kind", "systemd-user", "--no-enable"]
         try run("schedule-install", ["schedule", "install"] + units)
         try run("schedule-show", "schedule", "show")
-        try run("setup", "setup", "--no-encrypt", "--keep", "month", "--dry-run")
+        try run("setup", "setup", "--no-encrypt", "--dry-run")
         try run("link-check", "link", "--check")
         try run("link-check", "link", "Nowhere", "--check", status: 10)
         // A folder that a person has set is the person's to unlink.

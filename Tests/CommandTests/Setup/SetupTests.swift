@@ -4,6 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import grocerydude
+
 /// 'setup' by options, as a script has it.
 @Suite("Setting up in one line")
 struct SetupTests {
@@ -177,5 +179,13 @@ struct SetupTests {
         #expect(second.contains("origin: \"anna\"") && second.contains("compression: \"best\""))
         #expect(try home.run(["status"]).text.contains(home.folder))
         #expect(try home.text("table").contains("backup --profile photos --quiet"))
+    }
+
+    @Test("A setup shows no secret of what it writes")
+    func secrets() throws {
+        var piece = try #require(try GeneratedPiece(of: "p", nil, nil))
+        piece.values = ["remote": "rclone::sftp,host=x,pass=secret:y", "stores": "/s"]
+        let shown = try #require(try piece.shown.text)
+        #expect(!shown.contains("secret") && shown.contains("host=x") && shown.contains("\"/s\""))
     }
 }

@@ -63,8 +63,7 @@ struct SetupCommand: ConsoleCommand {
         guard try site.invocation.confirm("Do all of this?", yes: yes) else { return .failed }
         var status = await run.run()
         if run.left.isEmpty { status = .worse(status, try warn(of: plan, console)) }
-        let settings = try ConfigurationFiles(site.options, mayBeMissing: true)
-            .piece(site.place.piece(of: site.place.profile))?.text
+        let settings = try LinkedPlace(site.options, mayBeMissing: true).shownPiece
         try console.answer(
             SetupAnswer(plan, done: run.done, left: run.left, dryRun: false, settings: settings)
         )

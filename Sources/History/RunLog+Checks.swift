@@ -126,6 +126,23 @@ extension RunLog {
         ) ?? false
     }
 
+    /// Returns the last check in a folder that found no damage and was at least so deep; `nil` if there was none.
+    ///
+    /// - Throws: `HistoryError`, `FileError`.
+    public func lastGoodCheck(at address: String, depth: Check.Depth) throws -> Check? {
+        try reading(else: nil) { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM backup_check WHERE address = ? AND damage IS NULL
+                        ORDER BY time DESC
+                    """,
+                arguments: [address]
+            )
+            .lazy.compactMap(Check.init).first { $0.depth >= depth }
+        }
+    }
+
     /// Returns the last checks of some backups, by identity: for each file of a backup the last check of each depth and
     /// part, in the order of recording.
     ///

@@ -38,6 +38,25 @@ enum RunLogSchema {
         migrator.registerMigration("2: origins") { database in
             try database.alter(table: "run") { $0.add(column: "origin", .text) }
         }
+        migrator.registerMigration("3: notices", migrate: addNotices)
         return migrator
+    }
+
+    /// Adds what was reported to whom, and the schedules that were installed.
+    private static func addNotices(_ database: Database) throws {
+        try database.create(table: "notice") { definition in
+            let job = ["command", "profile", "stores", "remote"]
+            for name in job { definition.column(name, .text).notNull() }
+            // A digest of the target's address.
+            definition.column("receiver", .text).notNull()
+            definition.column("condition", .text).notNull()
+            definition.column("time", .integer).notNull()
+            definition.primaryKey(job + ["receiver"])
+        }
+        try database.create(table: "schedule") { definition in
+            definition.primaryKey("name", .text)
+            definition.column("schedule", .text).notNull()
+            definition.column("since", .integer).notNull()
+        }
     }
 }

@@ -9,7 +9,7 @@ public import SystemPackage
 ///
 /// None of these changes the run's own result, except a `before` command, which can prevent the run:
 ///
-///     before → start ping → the work → log, metrics → ping → after → on_success or on_failure → finally
+///     before → start ping → the work → log, metrics → ping, notifications → after → on_success or on_failure → finally
 ///
 /// A run that `before` skips is logged, but not pinged: `finally` follows at once. If `before` fails, the run has
 /// failed: everything follows except `after`.
@@ -37,6 +37,7 @@ public struct Run: Sendable {
     public var began: Date
     public var hooks = Hooks()
     public var ping: Ping?
+    public var notifications: Notifications?
     /// A file for the text file collector of Prometheus' node exporter (`--collector.textfile.directory`).
     public var metricsFile: FilePath?
     public var log: RunLog?
@@ -82,6 +83,7 @@ public struct Run: Sendable {
                 await writeMetrics(entry, backups, context)
                 let isSuccess = result.isSuccess
                 await tell(isSuccess ? .success : .failure(result.message ?? "failed"), context)
+                await notify(of: entry, context)
                 moments.append(isSuccess ? .onSuccess : .onFailure)
             }
         }
@@ -114,6 +116,12 @@ public struct Run: Sendable {
         } catch {
             context.warn(explain(error))
         }
+    }
+
+    /// Sends notifications if the run changed the condition of its job.
+    private func notify(of entry: RunLog.Entry, _ context: OperationContext) async {
+        guard let notifications, let report = JobReport(entry) else { return }
+        await notifications.report(report, context)
     }
 
     /// Returns the log entry of the run.

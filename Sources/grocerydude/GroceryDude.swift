@@ -59,7 +59,7 @@ struct GroceryDude: AsyncParsableCommand {
                     SetupCommand.self,
                     LinkCommand.self, UnlinkCommand.self, KeyCommand.self, TrustCommand.self,
                     ConfigCommand.self,
-                    ScheduleCommand.self,
+                    ScheduleCommand.self, NotifyCommand.self,
                 ]
             ),
             CommandGroup(name: "Try", subcommands: [InitCommand.self, SampleCommand.self]),

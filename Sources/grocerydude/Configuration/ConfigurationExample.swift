@@ -56,6 +56,8 @@ let configurationExample = """
       keep_safety: 7d                 # how long backups are kept that restores made
       keep_trash: 7d                  # how long removed backups can be had back
 
+    # notify: [mail:me@example.org, https://ntfy.sh/your-topic, desktop]   # told when a run fails
+    notify_on: [failure, recovery, missed]   # or success: once for each change, not for each run
     max_age: 26h                      # 'grocerydude status' fails when the newest is older
     watch_interval: 30s               # how often '--watch' looks without a known change
     limits:                           # of zips of other programs

@@ -77,6 +77,9 @@ struct Profile {
     var pingURL: URL?
     var pingTimeout: Duration = .seconds(10)
     var metricsFile: FilePath?
+    /// The targets of notifications, and the events that they are notified of.
+    var notify: [NotificationTarget] = []
+    var notifyOn: [JobCondition.Event] = [.failure, .recovery, .missed]
     /// The maximum age of the newest backup.
     var maxAge: Duration?
     /// The schedule on which `schedule install` runs backups.

@@ -33,7 +33,7 @@ struct Setting {
 
     /// All settings, in the order of printing.
     static var all: [Setting] {
-        places + backups + keys + retention + checks + sync + hooks + reports
+        places + backups + keys + retention + checks + sync + hooks + reports + notifications
     }
 
     private static var places: [Setting] {
@@ -259,6 +259,26 @@ struct Setting {
                     throw WrongValue(wanted: "1s or more", not: value.form)
                 }
                 return interval
+            },
+        ]
+    }
+}
+
+extension Setting {
+    private static var notifications: [Setting] {
+        [
+            Setting("notify", \.notify, show: { .list($0.map(\.shown)) }) { value in
+                let wanted = "\(NotificationTarget.form), or a list of them"
+                return try value.texts(wanted).map { text in
+                    guard let target = NotificationTarget(text) else {
+                        let shown = NotificationTarget.masked(text)
+                        throw WrongValue(wanted: wanted, not: .text(shown))
+                    }
+                    return target
+                }
+            },
+            Setting("notify_on", \.notifyOn, show: { .list($0.map(\.rawValue)) }) {
+                try $0.choices(of: JobCondition.Event.self)
             },
         ]
     }

@@ -72,6 +72,14 @@ extension WrittenValue {
         throw WrongValue(wanted: wanted, not: form, hint: nearest.map { "did you mean '\($0)'?" })
     }
 
+    /// Returns some of several words.
+    func choices<Choice: CaseIterable & RawRepresentable<String>>(
+        of choice: Choice.Type
+    ) throws -> [Choice] {
+        guard case .list(let items) = form else { return [try self.choice(of: choice)] }
+        return try items.map { try WrittenValue(form: $0, origin: origin).choice(of: choice) }
+    }
+
     func boolean() throws -> Bool {
         switch try form.word("true or false").lowercased() {
         case "true", "yes", "on", "1": return true

@@ -1,4 +1,5 @@
 internal import Files
+internal import Foundation
 
 /// An error that keeps a command from continuing or answering.
 enum CommandError: ExplainedError {
@@ -34,6 +35,8 @@ enum CommandError: ExplainedError {
     case notTrusted(String, reason: String, origin: String?)
     /// Backups are encrypted, but the store is to take part in sync, which does not encrypt.
     case syncIsPlain
+    /// No notification is configured that could be sent.
+    case noNotifications
     /// rclone has to ask questions, but there is no terminal.
     case noTerminalForRclone(String)
 
@@ -71,6 +74,7 @@ enum CommandError: ExplainedError {
         case .notTrusted(let backup, let reason, _): "'\(backup)' is the newest, but \(reason)"
         case .syncIsPlain:
             "backups are encrypted, but sync would write all rows of the store as they are into its container, and keep a copy of the store, 'before.sqlite', beside what it knows"
+        case .noNotifications: "there is nobody to notify: 'notify' is not set"
         case .noTerminalForRclone(let word):
             "cannot configure '\(word)': rclone asks questions, and there is no terminal"
         }
@@ -99,6 +103,8 @@ enum CommandError: ExplainedError {
             origin.map { "to trust that machine, run '\(Advice.command("trust add", $0))'" }
                 ?? "name it to take it all the same: \(Advice.command("restore", backup))"
         case .syncIsPlain: "use '--plain' if everybody who can read the container may read the rows"
+        case .noNotifications:
+            "try one: grocerydude notify test --set notify=mail:\(shellWord(NSUserName()))"
         case .noTerminalForRclone:
             "run 'rclone config' on a terminal, then 'grocerydude link rclone:REMOTE:PATH'"
         }

@@ -99,6 +99,7 @@ struct CommandRun {
         {
             run.ping = Ping(url.absoluteString, timeout: invocation.profile.pingTimeout)
         }
+        if Run.Command.scheduled.contains(command) { run.notifications = invocation.notifications }
         if invocation.applies("metrics_file") { run.metricsFile = invocation.profile.metricsFile }
         run.log = invocation.log
         run.tellsLogTrouble = invocation.output.level >= .verbose

@@ -229,6 +229,28 @@ struct Invocation {
     /// Whether a backup prunes after it was verified.
     var prunes: Bool { profile.prunes && applies("prune") }
 
+    /// The profile's notifications; `nil` if there are none for this run.
+    var notifications: Notifications? {
+        guard !profile.notify.isEmpty, applies("notify") else { return nil }
+        return Notifications(
+            profile.notify,
+            events: Set(profile.notifyOn),
+            timeout: profile.pingTimeout,
+            timeZone: timeZone,
+            log: log
+        )
+    }
+
+    /// Returns the job of a command with the places of this run, as the log has it.
+    func job(_ command: Run.Command) -> RunLog.Job {
+        RunLog.Job(
+            command.rawValue,
+            profile: isInProfilesPlaces ? profile.name : nil,
+            stores: printable(absolute(stores)),
+            remote: address
+        )
+    }
+
     /// The announcement to the configured application that its stores were replaced.
     var announcement: RestoreAnnouncement {
         isWithProfilesStores ? profile.restore.announcement : RestoreAnnouncement()

@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import Operations
+
+struct NotifyTestCommand: InvokedCommand {
+    static let configuration = CommandConfiguration(
+        "test",
+        "Send a test message to everything in 'notify'.",
+        discussion: """
+            Each target is shown with whether the message arrived. If it did nowhere, the exit code is 1; if only \
+            somewhere, 3.
+            """,
+        example: "grocerydude notify test --profile photos"
+    )
+
+    @OptionGroup(title: HelpSection.common) var stores: StoresOptions
+    @OptionGroup(title: HelpSection.common) var output: OutputOptions
+
+    var recovery: Recovery { .none }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        guard let notifications = invocation.notifications else {
+            throw CommandError.noNotifications
+        }
+        let rows = await notifications.test(invocation.context).map(DeliveryRow.init)
+        try invocation.console.answer(rows)
+        try Interruption.check()
+        let failed = rows.count { !$0.arrived }
+        return CommandResult(failed == 0 ? .done : failed == rows.count ? .failed : .partial)
+    }
+}
+
+/// A target, and whether a message arrived there.
+struct DeliveryRow: AnswerRow {
+    var target: String
+    var arrived: Bool
+    /// The reason why it did not.
+    var reason: String?
+
+    init(_ delivery: Notifications.Delivery) {
+        target = delivery.target
+        arrived = delivery.failure == nil
+        reason = delivery.failure
+    }
+
+    static func write(_ rows: [DeliveryRow], to console: Console) {
+        let cells = rows.map { row in
+            [row.target, row.arrived ? "arrived" : "failed: \(row.reason ?? "")"]
+        }
+        console.answer(lines: Columns(rows: cells).lines)
+    }
+}
+
+struct NotifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "notify",
+        "Try the notifications of failures and missed runs.",
+        example: "grocerydude notify test --profile photos",
+        subcommands: [NotifyTestCommand.self]
+    )
+}

@@ -1,3 +1,4 @@
+internal import Backups
 internal import Foundation
 
 /// The days of an expression in cron's or systemd's own form.
@@ -12,6 +13,11 @@ struct CalendarExpression {
     private var countsFromEnd = false
     /// The days of the week; 0 is Sunday.
     private var weekdays = Set(0...6)
+    /// The hours and minutes of an expression of cron.
+    private var hours: Set<Int> = []
+    private var minutes: Set<Int> = []
+    /// The days of the month of which cron runs all, beside all days of the week; `nil` if both must match.
+    private var eitherDays: Set<Int>?
 
     private static let yearsOfSystemd = 1970...2199
     private static let monthNames = [
@@ -73,15 +79,32 @@ extension CalendarExpression {
     /// Parses cron's fields; `nil` if cron does not accept them.
     init?(cron fields: [String]) {
         let weekdayNames = Schedule.weekdays
-        guard fields.count == 5, Self.field(fields[0], 0...59) != nil,
-            Self.field(fields[1], 0...23) != nil, let days = Self.field(fields[2], 1...31),
+        guard fields.count == 5, let minutes = Self.field(fields[0], 0...59),
+            let hours = Self.field(fields[1], 0...23), let days = Self.field(fields[2], 1...31),
             let months = Self.field(fields[3], 1...12, Self.monthNames),
             let weekdays = Self.field(fields[4], 0...7, weekdayNames)
         else { return nil }
         self.months = months
         self.weekdays = Set(weekdays.map { $0 % 7 })
         // If both are given, either may match, so every month has such a day.
-        if fields[2].hasPrefix("*") || fields[4].hasPrefix("*") { self.days = days }
+        if fields[2].hasPrefix("*") || fields[4].hasPrefix("*") {
+            self.days = days
+        } else {
+            eitherDays = days
+        }
+        (self.hours, self.minutes) = (hours, minutes)
+    }
+
+    /// Returns the minutes at which cron runs on a day, which is counted from 1970-01-01.
+    func cronMinutes(onDay day: Int) -> [Int] {
+        let (_, month, monthDay) = Timestamp.civil(day)
+        // Day 0 was a Thursday.
+        let isWeekday = weekdays.contains((day + 4) % 7)
+        let isDay =
+            eitherDays.map { $0.contains(monthDay) || isWeekday }
+            ?? (days.contains(monthDay) && isWeekday)
+        guard months.contains(month), isDay else { return [] }
+        return hours.flatMap { hour in minutes.map { hour * 60 + $0 } }
     }
 
     private static func field(

@@ -220,28 +220,41 @@ extension Schedule {
         }
     }
 
-    /// Returns the first time after a date; `nil` if only systemd or cron knows it.
+    /// Returns the first time after a date; `nil` if only systemd knows it.
     func next(after date: Date, in timeZone: LocalZone) -> Date? {
-        guard case .calendar(let days, let times) = rule else { return nil }
+        let minutes: (Int) -> [Int]
+        // A 31st may be two months away, and for cron a 29th of February eight years.
+        var horizon = 62
+        switch rule {
+        case .calendar(let days, let times): minutes = { Self.minutes(days, times, onDay: $0) }
+        case .cron(let text):
+            guard let expression = CalendarExpression(cron: Self.words(text)) else { return nil }
+            (minutes, horizon) = (expression.cronMinutes, 8 * 366)
+        case .onCalendar, .continuous: return nil
+        }
         let now = Timestamp.parts(of: date, in: timeZone)
         let today = Timestamp.daysSinceEpoch(now.year, now.month, now.day)
-        // A 31st may be two months away. Day 0 was a Thursday.
-        return (today...(today + 62)).lazy.compactMap { day -> Date? in
-            let matches =
-                switch days {
-                case .all: true
-                case .week(let weekdays): weekdays.contains((day + 4) % 7)
-                case .month(let numbers): numbers.contains(Timestamp.civil(day).2)
-                }
-            guard matches else { return nil }
-            let minutes = times.flatMap { time in
-                (time.hours ?? Array(0...23)).flatMap { hour in
-                    time.minutes.map { day * 1440 + hour * 60 + $0 }
-                }
+        return (today...(today + horizon)).lazy.compactMap { day -> Date? in
+            minutes(day).map {
+                timeZone.moment(Date(timeIntervalSince1970: Double((day * 1440 + $0) * 60)))
             }
-            return minutes.map { timeZone.moment(Date(timeIntervalSince1970: Double($0 * 60))) }
-                .filter { $0 > date }.min()
+            .filter { $0 > date }.min()
         }.first
+    }
+
+    /// Returns the minutes of a day, which is counted from 1970-01-01, at which a job runs.
+    private static func minutes(_ days: Days, _ times: [Time], onDay day: Int) -> [Int] {
+        let matches =
+            switch days {
+            case .all: true
+            // Day 0 was a Thursday.
+            case .week(let weekdays): weekdays.contains((day + 4) % 7)
+            case .month(let numbers): numbers.contains(Timestamp.civil(day).2)
+            }
+        guard matches else { return [] }
+        return times.flatMap { time in
+            (time.hours ?? Array(0...23)).flatMap { hour in time.minutes.map { hour * 60 + $0 } }
+        }
     }
 
     /// Returns whether the schedule has no time left after a date.

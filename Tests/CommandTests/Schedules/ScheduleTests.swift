@@ -45,7 +45,15 @@ struct ScheduleTests {
         let cron = try #require(Schedule("cron */5  1-3 * jan MON"))
         #expect(cron.cron == ["*/5 1-3 * jan MON"])
         #expect(cron.systemd == nil)
-        #expect(cron.next(after: Date(), in: .utc) == nil)
+        let next = try #require(Schedule("cron 10,30 4 1,15 * fri"))
+        func days(_ count: Int) -> Date { Date(timeIntervalSince1970: Double(count) * 86_400) }
+        // Day 0 was a Thursday; on the 1st cron runs whatever the day of the week.
+        let first = 4.0 * 3600 + 600
+        #expect(next.next(after: days(0), in: .utc) == days(0) + first)
+        #expect(next.next(after: days(0) + first, in: .utc) == days(0) + first + 1200)
+        #expect(next.next(after: days(0) + first + 1200, in: .utc) == days(1) + first)
+        let leap = try #require(Schedule("cron 0 0 29 2 *"))
+        #expect(leap.next(after: days(1095), in: .utc) == days(789 + 1461))
         let always = try #require(Schedule("Continuous"))
         #expect(always.description == "continuous 1m" && always.pace == "1m")
         #expect(always.cron == nil && always.systemd == nil)

@@ -35,11 +35,17 @@ struct Crontab: Equatable {
             throw ScheduleError.notForKind(job.schedule, .cron)
         }
         let variables = try job.environment.map { "\($0.name)=\(try word($0.value)) " }.joined()
-        let words = try ([job.program] + job.arguments).map(word).joined(separator: " ")
+        func line(_ time: String, _ arguments: [String]) throws -> String {
+            try
+                "\(time) \(variables)\(([job.program] + arguments).map(word).joined(separator: " "))"
+        }
+        var lines = try times.map { try line($0, job.arguments) }
+        // cron runs nothing later that it did not run in time.
+        if let arguments = job.missedArguments { lines.append(try line("53 * * * *", arguments)) }
         return """
             \(begin)\(job.name) (made by 'grocerydude schedule install', which replaces it)
             \(ScheduleFile.remarks(job))
-            \(times.map { "\($0) \(variables)\(words)" }.joined(separator: "\n"))
+            \(lines.joined(separator: "\n"))
             \(end)\(job.name)
 
             """

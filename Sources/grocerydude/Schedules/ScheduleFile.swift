@@ -53,7 +53,7 @@ struct ScheduleFile: Equatable {
         switch kind {
         case .systemdUser, .systemdSystem:
             let units = try SystemdUnits(job, kind)
-            let texts = [units.service] + [units.timer].compactMap(\.self)
+            let texts = [units.service, units.failure] + [units.timer].compactMap(\.self)
             return zip(paths, texts).map(ScheduleFile.init)
         case .cron: return try zip(paths, [Crontab.block(job)]).map(ScheduleFile.init)
         }
@@ -63,10 +63,10 @@ struct ScheduleFile: Equatable {
     static func paths(of name: String, _ kind: ScheduleKind) -> [String] {
         switch kind {
         case .systemdUser:
-            ["service", "timer"].map {
-                "\(ProcessEnvironment.configuration)/systemd/user/\(name).\($0)"
+            SystemdUnits.names(of: name).map {
+                "\(ProcessEnvironment.configuration)/systemd/user/\($0)"
             }
-        case .systemdSystem: ["service", "timer"].map { "/etc/systemd/system/\(name).\($0)" }
+        case .systemdSystem: SystemdUnits.names(of: name).map { "/etc/systemd/system/\($0)" }
         case .cron: [crontab]
         }
     }

@@ -64,6 +64,21 @@ struct ScheduledJob {
     var arguments: [String] {
         var arguments = [command.rawValue]
         if let pace = schedule.pace { arguments += ["--every", pace] }
+        return arguments + commonArguments
+    }
+
+    /// The command that notifies of a run that failed and could not report it.
+    var failureArguments: [String] { ["notify", "failed", command.rawValue] + commonArguments }
+
+    /// The command that notifies of missed runs; `nil` if it would notify nobody.
+    var missedArguments: [String]? {
+        guard command == .backup, !profile.notify.isEmpty, profile.notifyOn.contains(.missed)
+        else { return nil }
+        return ["notify", "missed"] + commonArguments
+    }
+
+    private var commonArguments: [String] {
+        var arguments: [String] = []
         if let name = profile.name { arguments += ["--profile", name] }
         arguments.append("--quiet")
         if let file = profile.file,
@@ -157,6 +172,9 @@ struct ScheduledJob {
         if !lines.isEmpty || command == .sync && !imports.isEmpty {
             return "the profile's hooks may need anything"
         }
+        if profile.notify.contains(where: \.needsProgram) {
+            return "the programs that notify may need anything"
+        }
         return folder == nil ? "the configuration names no 'sync.container'" : nil
     }
 
@@ -178,6 +196,12 @@ struct ScheduledJob {
             paths.append(FilePath(Self.absolute(metrics.string)).removingLastComponent().string)
         }
         return paths.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// The places on this machine that must be mounted for a run.
+    var neededPaths: [String] {
+        let folder = isRemoteOfRclone ? nil : folder.map(Self.absolute)
+        return [Self.absolute(profile.stores.string)] + [folder].compactMap(\.self)
     }
 
     /// The program's own directories.

@@ -1,12 +1,15 @@
 /// A job as a service and a timer of systemd (systemd.service(5), systemd.timer(5)).
 struct SystemdUnits {
     let service: String
+    /// The service that runs after a failure, since a run that was killed, or could not begin, reports nothing.
+    let failure: String
     /// The timer; `nil` for a continuous service.
     let timer: String?
 
     /// Throws `ScheduleError` if systemd cannot express the job.
     init(_ job: ScheduledJob, _ kind: ScheduleKind) throws {
         service = try Self.service(job, kind)
+        failure = try Self.failure(of: job, kind)
         guard job.schedule.pace == nil else {
             timer = nil
             return
@@ -30,23 +33,54 @@ struct SystemdUnits {
             """
     }
 
+    /// Returns the names of a job's units, the timer last.
+    static func names(of job: String) -> [String] {
+        ["\(job).service", failureName(of: job), "\(job).timer"]
+    }
+
+    private static func failureName(of job: String) -> String { "\(job)@failed.service" }
+
+    private static func failure(of job: ScheduledJob, _ kind: ScheduleKind) throws -> String {
+        let environment = environment(of: job, kind).map { "Environment=\($0)\n" }.joined()
+        return """
+            # Made by 'grocerydude schedule install', which replaces it.
+            [Unit]
+            Description=\(plain(job.title)), after a failure
+
+            [Service]
+            Type=oneshot
+            UMask=0077
+            \(environment)ExecStart=\(try command(job, job.failureArguments, kind))
+
+            """
+    }
+
+    /// Returns the variables of a job's services.
+    private static func environment(of job: ScheduledJob, _ kind: ScheduleKind) -> [String] {
+        // A service of the system has no HOME.
+        let home = kind == .systemdSystem ? [("HOME", ProcessEnvironment.home)] : []
+        return (home + job.environment).map { quoted("\($0)=\($1)") }
+    }
+
     private static func service(_ job: ScheduledJob, _ kind: ScheduleKind) throws -> String {
         let isSystem = kind == .systemdSystem
-        var unit = ["Description=\(plain(job.title))"]
+        var unit = [
+            "Description=\(plain(job.title))", "OnFailure=\(plain(failureName(of: job.name)))",
+        ]
+        // systemd has no escapes in these lists.
+        let places = job.neededPaths.filter { !$0.contains { "\"\\".contains($0) || $0.isNewline } }
+        unit += places.map { "RequiresMountsFor=\(quoted($0))" }
         if isSystem, job.isRemoteOfRclone {
             unit += ["Wants=network-online.target", "After=network-online.target"]
         }
         let isContinuous = job.schedule.pace != nil
         var service = [isContinuous ? "Type=exec" : "Type=oneshot"]
-        var environment = job.environment
-        // A service of the system has no HOME.
-        if isSystem { environment.insert(("HOME", ProcessEnvironment.home), at: 0) }
-        service += environment.map { "Environment=\(quoted("\($0.name)=\($0.value)"))" }
+        service += environment(of: job, kind).map { "Environment=\($0)" }
         if isSystem, job.needsAnything == nil {
             let paths = job.keptPaths.map(argument).joined(separator: " ")
             service.append("ExecStartPre=+/bin/mkdir -p -m 0700 \(paths)")
         }
-        service.append("ExecStart=\(try command(job, kind))")
+        service.append("ExecStart=\(try command(job, job.arguments, kind))")
         if isContinuous {
             service += [
                 "# It ends with that when it is stopped.", "SuccessExitStatus=143",
@@ -121,8 +155,12 @@ struct SystemdUnits {
             + (isTemporary ? ["ReadWritePaths=/tmp /var/tmp"] : ["PrivateTmp=yes"])
     }
 
-    private static func command(_ job: ScheduledJob, _ kind: ScheduleKind) throws -> String {
-        let arguments = job.arguments.map(argument).joined(separator: " ")
+    private static func command(
+        _ job: ScheduledJob,
+        _ arguments: [String],
+        _ kind: ScheduleKind
+    ) throws -> String {
+        let arguments = arguments.map(argument).joined(separator: " ")
         // systemd accepts no quotes and no variables in a program's path; env(1) accepts both.
         guard job.program.contains(where: { "\"'\\$".contains($0) || $0.isNewline }) else {
             return "\(quoted(job.program)) \(arguments)"

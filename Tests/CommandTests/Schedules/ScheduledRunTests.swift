@@ -84,7 +84,7 @@ struct ScheduledRunTests {
         let plain = try sandbox.link("with space 100%/grocerydude", to: Program.path)
         for (name, directory) in [(plain, "plain"), (link, "hard")] {
             let files = try files(kind, program: name)
-            #expect(files.count == 2)
+            #expect(files.count == 3)
             for (file, text) in files { try sandbox.write(text, to: "\(directory)/\(file)") }
             let outcome = try Tool.run(
                 "systemd-analyze",
@@ -115,6 +115,9 @@ struct ScheduledRunTests {
         )
         #expect(strict.contains("\nProtectSystem=strict\nReadWritePaths=\"-/srv/a b\" "))
         #expect(strict.contains("\"-/mnt/100%%\""))
+        #expect(strict.contains("\nOnFailure=grocerydude-backup-p@failed.service\n"))
+        #expect(strict.contains("\nRequiresMountsFor=\"/srv/a b/Stores\"\n"))
+        #expect(strict.contains("\nRequiresMountsFor=\"/mnt/100%%\"\n"))
         let hooks = try sandbox.write(
             "{stores: /s, schedule: hourly, hooks: {backup: {before: sudo true}}}\n",
             to: "hooks.yaml"

@@ -55,6 +55,8 @@ public struct Status: Sendable {
     public var lastBackup: RunLog.Entry?
     /// The last run of any kind with these stores and this folder.
     public var lastRun: RunLog.Entry?
+    /// The last proof that a restore from this folder works.
+    public var proof: RestoreProof?
     /// The time of the next backup, if a schedule is known.
     public var nextRun: Date?
     public var findings: [Finding] = []
@@ -117,6 +119,7 @@ public struct ShowStatus: Sendable {
             status.lastRun = try log.entries(filter, limit: 1).first
             filter.command = Run.Command.backup.rawValue
             status.lastBackup = try log.entries(filter, limit: 1).first
+            status.proof = try RestoreProof(in: log, stores: printable(stores), folder.address)
             if let warning = log.warning { status.warnings.append(warning) }
         } catch {
             status.warnings.append("the log cannot be read: \(explain(error))")

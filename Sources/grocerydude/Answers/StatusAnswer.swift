@@ -25,6 +25,13 @@ struct StatusAnswer: Answer {
         var waiting: Int
     }
 
+    /// The last proof that a restore works.
+    struct Proof: Encodable {
+        var kind: String
+        var time: LocalTime
+        var backup: String?
+    }
+
     struct ScheduleState: Encodable {
         var schedule: String
         /// Whether a scheduler runs it.
@@ -55,6 +62,9 @@ struct StatusAnswer: Answer {
     var isFresh: Bool?
     var lastBackup: RunRow?
     var lastRun: RunRow?
+    var proved: Proof?
+    /// The scheduled runs that did not happen.
+    var missed: [MissedRow]
     var schedule: ScheduleState?
     var nextRun: LocalTime?
     var findings: [Finding]
@@ -69,13 +79,14 @@ struct StatusAnswer: Answer {
     private enum CodingKeys: CodingKey {
         case stores, storesExist, remote, link, remoteError, backups, size, safetyBackups, waiting
         case others, unknown, origin, behind, newest, newestPartial, isFresh, lastBackup
-        case lastRun, schedule, nextRun, findings, remarks, warnings
+        case lastRun, proved, missed, schedule, nextRun, findings, remarks, warnings
     }
 
     init(
         _ status: Status,
         _ link: LinkState,
         _ schedule: ScheduleState?,
+        _ missed: [MissedRun],
         _ invocation: Invocation
     ) {
         self.link = link
@@ -108,6 +119,10 @@ struct StatusAnswer: Answer {
         lastBackup = status.lastBackup.map { RunRow($0, invocation) }
         lastRun = status.lastRun.map { RunRow($0, invocation) }
         ranSince = status.lastRun != status.lastBackup
+        proved = status.proof.map {
+            Proof(kind: $0.kind.rawValue, time: invocation.local($0.time), backup: $0.backup)
+        }
+        self.missed = missed.map { MissedRow($0, invocation) }
         nextRun = status.nextRun.map(invocation.local)
         findings = status.findings.map {
             Finding(kind: $0.kind.rawValue, what: $0.what, remedy: $0.remedy)
@@ -138,6 +153,8 @@ struct StatusAnswer: Answer {
         if let lastRun, ranSince {
             rows.append(["since", "\(lastRun.command), \(lastRun.summary)"])
         }
+        rows += missed.map { ["missed", $0.summary] }
+        if backups ?? 0 > 0 { rows += provedRows }
         if let nextRun { rows.append(["next run", nextRun.description]) }
         if let schedule, !schedule.installed {
             rows.append(["next run", "none: '\(schedule.schedule)' is not installed"])
@@ -149,6 +166,17 @@ struct StatusAnswer: Answer {
         }
         rows += remarks.map { ["remark", $0] }
         console.answer(lines: Columns(rows: rows).lines)
+    }
+
+    /// The last proof that a restore works.
+    private var provedRows: [[String]] {
+        guard let proved else {
+            return [
+                ["restore", "never proved"], ["", "run 'grocerydude check latest --restore'"],
+            ]
+        }
+        let work = proved.kind == RestoreProof.Kind.check.rawValue ? "rehearsed" : "made"
+        return [["restore", "\(work) \(proved.time)\(proved.backup.map { " of '\($0)'" } ?? "")"]]
     }
 
     /// The backups left in the previous folder, and the commands that bring them here.

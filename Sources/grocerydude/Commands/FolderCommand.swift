@@ -35,13 +35,15 @@ extension CommandConfiguration {
         example: String...,
         aliases: [String] = [],
         subcommands: [any ParsableCommand.Type] = [],
-        defaultSubcommand: (any ParsableCommand.Type)? = nil
+        defaultSubcommand: (any ParsableCommand.Type)? = nil,
+        shouldDisplay: Bool = true
     ) {
         let examples = "EXAMPLE\n" + example.map { "  \($0)" }.joined(separator: "\n")
         self.init(
             commandName: name,
             abstract: abstract,
             discussion: [discussion, examples].compactMap(\.self).joined(separator: "\n\n"),
+            shouldDisplay: shouldDisplay,
             subcommands: subcommands,
             defaultSubcommand: defaultSubcommand,
             aliases: aliases

@@ -1,5 +1,6 @@
 internal import Files
 internal import Foundation
+internal import History
 internal import Operations
 internal import Processes
 internal import SystemPackage
@@ -11,6 +12,12 @@ struct ScheduleInstallation {
     let kind: ScheduleKind
     /// Whether to notify the scheduler of jobs; if not, only files are written.
     var enables = true
+    /// The log of installations, by which a first run that never came is noticed.
+    private let log = RunLog(FilePath(ProcessEnvironment.state + "/grocerydude/log.sqlite"))
+
+    init(kind: ScheduleKind, enables: Bool = true) {
+        (self.kind, self.enables) = (kind, enables)
+    }
 
     /// Returns whether a scheduler runs a profile's command.
     static func has(_ command: Run.Command, of profile: Profile) async throws -> Bool {
@@ -40,7 +47,19 @@ struct ScheduleInstallation {
     /// Installs a job, and replaces one with its name.
     ///
     /// A failure leaves everything unchanged.
-    func install(_ job: ScheduledJob) async throws {
+    ///
+    /// - Returns: a warning if a first run that never comes will not be noticed, since the log cannot be written.
+    func install(_ job: ScheduledJob) async throws -> String? {
+        try await write(job)
+        do {
+            try log.recordInstallation(job.name, job.schedule.description, at: Date())
+            return nil
+        } catch {
+            return "it will not be noticed if '\(job.name)' never runs: \(explain(error))"
+        }
+    }
+
+    private func write(_ job: ScheduledJob) async throws {
         let files = try ScheduleFile.files(job, kind)
         if kind == .cron {
             return try await changeCrontab { try $0.add(files[0].text, named: job.name) }
@@ -75,6 +94,7 @@ struct ScheduleInstallation {
     func uninstall(_ name: String) async throws -> [String] {
         let paths = try await installed(name).map(\.path)
         guard !paths.isEmpty else { return [] }
+        try log.forgetInstallation(name)
         if kind == .cron {
             try await changeCrontab { try $0.remove(name) }
             return paths

@@ -150,6 +150,9 @@ struct SchemaTests {
         try sandbox.directory("Away")
         try run("copy-waiting", "copy", "--waiting", "--remote", away)
         try run("log", "log")
+        let nowhere = "notify=http://127.0.0.1:1/topic"
+        try run("notify-test", "notify", "test", "--set", nowhere, status: 1)
+        try run("notify-missed", "notify", "missed")
         let key = sandbox.path("key.txt").string
         try run("key-generate", "key", "generate", "--output", key)
         let named = ["--identity", key]

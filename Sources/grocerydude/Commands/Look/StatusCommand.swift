@@ -37,15 +37,20 @@ struct StatusCommand: FolderCommand {
         if watch.isOn {
             return try await SightWatch(invocation).run { try await look($0).sight }
         }
-        let (status, sight) = try await look(invocation)
+        let (status, missed, sight) = try await look(invocation)
         try invocation.console.answer(sight.answer)
         for remark in sight.remarks { invocation.context.report(remark) }
         if let error = status.remoteError { throw error }
-        let isFresh = invocation.profile.maxAge.map { status.isFresh(within: $0) } ?? true
-        return CommandResult(isFresh ? .done : .tooOld)
+        guard let limit = invocation.profile.maxAge, !status.isFresh(within: limit) else {
+            return CommandResult(.done)
+        }
+        invocation.context.report(.warning(staleness(status, missed, invocation)))
+        return CommandResult(.tooOld)
     }
 
-    private func look(_ invocation: Invocation) async throws -> (status: Status, sight: Sight) {
+    private func look(
+        _ invocation: Invocation
+    ) async throws -> (status: Status, missed: [MissedRun], sight: Sight) {
         let (schedule, isInstalled) = await schedule(invocation)
         let folder = try invocation.folder()
         let show = ShowStatus(
@@ -56,6 +61,7 @@ struct StatusCommand: FolderCommand {
             now: invocation.now
         )
         var status = await show.run()
+        let missed = await missedRuns(invocation)
         // A folder named for this run only is no change of folders.
         if invocation.isInProfilesPlaces {
             let profile = invocation.profile.name
@@ -69,11 +75,36 @@ struct StatusCommand: FolderCommand {
         }
         return (
             status,
+            missed,
             Sight(
-                answer: StatusAnswer(status, link, state, invocation),
+                answer: StatusAnswer(status, link, state, missed, invocation),
                 remarks: status.warnings.map { .warning($0) }
             )
         )
+    }
+
+    private func missedRuns(_ invocation: Invocation) async -> [MissedRun] {
+        do {
+            return try await MissedRun.all(invocation)
+        } catch {
+            invocation.context.report(.warning("missed runs are not known: \(explain(error))"))
+            return []
+        }
+    }
+
+    /// Returns the reason why the newest backup is too old, in one line.
+    private func staleness(
+        _ status: Status,
+        _ missed: [MissedRun],
+        _ invocation: Invocation
+    ) -> String {
+        let age = status.age.map { "the newest good backup is \($0.shortText) old" }
+        let state = age ?? "there is no good backup"
+        guard let run = missed.first(where: { $0.command == .backup }) else {
+            guard let last = status.lastBackup else { return "\(state): no run is logged" }
+            return "\(state): the last run was at \(RunRow(last, invocation).summary)"
+        }
+        return "\(state): \(run.summary(invocation))"
     }
 
     /// Returns the schedule of these backups, and whether it is known to be installed.

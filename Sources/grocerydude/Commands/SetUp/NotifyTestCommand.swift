@@ -55,6 +55,8 @@ struct NotifyCommand: AsyncParsableCommand {
         "notify",
         "Try the notifications of failures and missed runs.",
         example: "grocerydude notify test --profile photos",
-        subcommands: [NotifyTestCommand.self]
+        subcommands: [
+            NotifyTestCommand.self, NotifyMissedCommand.self, NotifyFailedCommand.self,
+        ]
     )
 }

@@ -84,7 +84,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
             isEnabled: !noEnable,
             isDryRun: dryRun
         )
-        if !dryRun { try await install(jobs, of: profile, kind) }
+        if !dryRun { try await install(jobs, of: profile, kind, console) }
         try console.answer(answer)
         if !dryRun { tell(of: profile, kind, on: console) }
         return .done
@@ -109,10 +109,13 @@ struct ScheduleInstallCommand: ConsoleCommand {
     private func install(
         _ jobs: [ScheduledJob],
         of profile: Profile,
-        _ kind: ScheduleKind
+        _ kind: ScheduleKind,
+        _ console: Console
     ) async throws {
         let installation = ScheduleInstallation(kind: kind, enables: !noEnable)
-        for job in jobs { try await installation.install(job) }
+        for job in jobs {
+            if let warning = try await installation.install(job) { console.show(.warning(warning)) }
+        }
         for command in Run.Command.scheduled
         where !jobs.contains(where: { $0.command == command }) {
             _ = try await installation.uninstall(ScheduledJob.name(command, of: profile))

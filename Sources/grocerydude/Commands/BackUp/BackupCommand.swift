@@ -100,7 +100,9 @@ struct BackupCommand: FolderCommand {
         try requirePolicy(invocation)
         let invocation = try await continuing(invocation)
         if let every { return try await run(every: every.duration, invocation) }
-        return try await backUp(invocation)
+        let result = try await backUp(invocation)
+        if result.isSuccess, output.quiet { KeyReminder(invocation).remind() }
+        return result
     }
 
     /// Makes one backup.

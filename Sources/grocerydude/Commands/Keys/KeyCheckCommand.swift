@@ -34,6 +34,9 @@ struct KeyCheckCommand: FolderCommand {
         let check = CheckKeys(in: folder, context: invocation.context)
         let items = try await check.run(all ? nil : names, now: invocation.now)
         try invocation.console.answer(items.map { KeyCheckRow($0) })
+        if items.contains(where: { $0.backup.isEncrypted && $0.failure == nil }) {
+            KeyReminder(invocation).recordTrial()
+        }
         let result = CommandResult(.done)
         guard let failure = items.compactMap(\.failure).first else { return result }
         return result.with(ExitStatus(failure), explain(failure))

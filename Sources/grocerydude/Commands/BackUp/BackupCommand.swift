@@ -100,13 +100,17 @@ struct BackupCommand: FolderCommand {
         try requirePolicy(invocation)
         let invocation = try await continuing(invocation)
         if let every { return try await run(every: every.duration, invocation) }
-        let result = try await backUp(invocation)
-        if result.isSuccess, output.quiet { KeyReminder(invocation).remind() }
-        return result
+        return try await backUp(invocation)
     }
 
     /// Makes one backup.
     func backUp(_ invocation: Invocation) async throws -> CommandResult {
+        let result = try await make(invocation)
+        if result.isSuccess, output.quiet { KeyReminder(invocation).remind() }
+        return result
+    }
+
+    private func make(_ invocation: Invocation) async throws -> CommandResult {
         let outcome = try await CreateBackup(
             of: invocation.stores,
             to: invocation.folder(),

@@ -50,12 +50,8 @@ let package = Package(
             pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
-        .systemLibrary(
-            name: "CXXHash",
-            pkgConfig: "libxxhash",
-            providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]
-        ),
         .target(name: "CFiles"),
+        .target(name: "CXXHash"),
         // Loads libfuse when it is needed, and is built without it.
         .target(
             name: "CFuse",

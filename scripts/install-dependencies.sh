@@ -6,7 +6,7 @@
 set -euo pipefail
 
 # What the program is linked against; pkg-config tells the package manager where that is.
-readonly libraries=(libzip-dev libsqlite3-dev libisal-dev libxxhash-dev zlib1g-dev pkg-config)
+readonly libraries=(libzip-dev libsqlite3-dev libisal-dev zlib1g-dev pkg-config)
 # Tools that tests and the demo run: command and Debian package.
 readonly tools=(
     sqlite3:sqlite3
@@ -79,7 +79,7 @@ install_with_apt() {
 install_with_homebrew() {
     local formula
     command -v brew >/dev/null || fail "Homebrew is missing: see https://brew.sh"
-    for formula in libzip sqlite isa-l xxhash zlib pkgconf; do
+    for formula in libzip sqlite isa-l zlib pkgconf; do
         brew list --formula "$formula" >/dev/null 2>&1 || brew install "$formula" ||
             fail "cannot install: $formula"
     done

@@ -1,8 +1,13 @@
 // ISA-L's stream structures hold arrays too large for Swift to import, so the calls that use
-// them stand here as inline functions over plain buffers.
+// them are here as inline functions over plain buffers.
+//
+// Where ISA-L is not installed, zlib inflates and sums, and there is no deflater.
 #ifndef CISAL_SHIM_H
 #define CISAL_SHIM_H
 
+#if __has_include(<isa-l/igzip_lib.h>)
+
+#include <isa-l.h>
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
@@ -15,6 +20,14 @@ typedef struct {
     uint8_t level_buffer[ISAL_DEF_LVL3_DEFAULT];
 } cisal_deflater;
 
+// The version of ISA-L, such as 0x21e00 for 2.30.0; 0 where it is not installed.
+static inline uint32_t cisal_version(void) { return ISAL_VERSION; }
+
+// Continues a CRC-32 as in zip.
+static inline uint32_t cisal_crc32(uint32_t crc, const uint8_t *in, size_t length) {
+    return crc32_gzip_refl(crc, in, length);
+}
+
 static inline uint32_t cisal_level_buffer_size(uint32_t level) {
     switch (level) {
     case 1: return ISAL_DEF_LVL1_DEFAULT;
@@ -24,6 +37,7 @@ static inline uint32_t cisal_level_buffer_size(uint32_t level) {
     }
 }
 
+// Returns a deflater of a level from 1 to 3; NULL where there is none.
 static inline void *cisal_deflater_create(uint32_t level) {
     // ISA-L reads some of it before it writes there: what stood in memory would change what comes out.
     cisal_deflater *deflater = calloc(1, sizeof *deflater);
@@ -92,5 +106,70 @@ static inline int cisal_inflate(
     *out_capacity = state->avail_out;
     return status;
 }
+
+#else
+
+#include <stdlib.h>
+#include <zlib.h>
+
+static inline uint32_t cisal_version(void) { return 0; }
+
+static inline uint32_t cisal_crc32(uint32_t crc, const uint8_t *in, size_t length) {
+    // zlib starts again at a null pointer.
+    return in == NULL ? crc : (uint32_t)crc32_z(crc, in, length);
+}
+
+static inline void *cisal_deflater_create(uint32_t level) {
+    (void)level;
+    return NULL;
+}
+
+static inline void cisal_deflater_destroy(void *deflater) { (void)deflater; }
+
+// Without a deflater nobody calls it.
+static inline int64_t cisal_deflate(
+    void *deflater, const uint8_t *in, uint32_t in_length, uint8_t *out, uint32_t out_capacity,
+    int is_last) {
+    (void)deflater, (void)in, (void)in_length, (void)out, (void)out_capacity, (void)is_last;
+    abort();
+}
+
+static inline void *cisal_inflater_create(void) {
+    z_stream *stream = calloc(1, sizeof *stream);
+    if (stream != NULL && inflateInit2(stream, -MAX_WBITS) != Z_OK) {
+        free(stream);
+        return NULL;
+    }
+    return stream;
+}
+
+static inline void cisal_inflater_destroy(void *inflater) {
+    inflateEnd(inflater);
+    free(inflater);
+}
+
+static inline void cisal_inflater_reset(void *inflater) { inflateReset(inflater); }
+
+static inline int cisal_inflate(
+    void *inflater, const uint8_t **in, uint32_t *in_length, uint8_t **out, uint32_t *out_capacity,
+    int *finished) {
+    z_stream *stream = inflater;
+    // zlib refuses a null pointer, even for no bytes.
+    Bytef nothing = 0;
+    stream->next_in = *in == NULL ? &nothing : (Bytef *)*in;
+    stream->avail_in = *in_length;
+    stream->next_out = *out == NULL ? &nothing : *out;
+    stream->avail_out = *out_capacity;
+    int status = inflate(stream, Z_NO_FLUSH);
+    *finished = status == Z_STREAM_END;
+    if (*in != NULL) *in += *in_length - stream->avail_in;
+    if (*out != NULL) *out += *out_capacity - stream->avail_out;
+    *in_length = stream->avail_in;
+    *out_capacity = stream->avail_out;
+    // Without room or input it can do nothing, which is no fault.
+    return *finished || status == Z_BUF_ERROR ? 0 : status;
+}
+
+#endif
 
 #endif

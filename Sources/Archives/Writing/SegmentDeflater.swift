@@ -5,9 +5,9 @@ internal import CZlib
 ///
 /// All levels give standard deflate or stored data.
 public enum Compression: String, CaseIterable, Sendable {
-    /// ISA-L level 1.
+    /// ISA-L level 1, or zlib level 1 if the program was built without ISA-L.
     case fast
-    /// ISA-L level 2.
+    /// ISA-L level 2, or zlib level 4 if the program was built without ISA-L.
     case `default`
     /// zlib level 9: many times slower, for one or two percent less.
     case best
@@ -29,14 +29,17 @@ final class SegmentDeflater {
     }
 
     private let engine: Engine
+    /// Whether samples decide if a large piece is compressed.
+    private let samples: Bool
 
     init(_ compression: Compression) {
         switch compression {
-        case .fast: engine = .isal(Self.isal(level: 1))
-        case .default: engine = .isal(Self.isal(level: 2))
-        case .best: engine = .zlib(Self.zlib())
+        case .fast: engine = Self.engine(level: 1, zlib: 1)
+        case .default: engine = Self.engine(level: 2, zlib: 4)
+        case .best: engine = .zlib(Self.zlib(level: 9))
         case .none: engine = .none
         }
+        samples = compression != .best && compression != .none
     }
 
     deinit {
@@ -99,11 +102,11 @@ final class SegmentDeflater {
         _ input: UnsafeRawBufferPointer,
         trying output: UnsafeMutableRawBufferPointer
     ) -> Bool {
-        guard case .isal = engine, input.count >= 2 * Self.samples * Self.sampleSize,
+        guard samples, input.count >= 2 * Self.sampleCount * Self.sampleSize,
             let base = output.baseAddress, output.count >= Self.sampleSize
         else { return true }
-        let stride = (input.count - Self.sampleSize) / (Self.samples - 1)
-        return (0..<Self.samples).contains { number in
+        let stride = (input.count - Self.sampleSize) / (Self.sampleCount - 1)
+        return (0..<Self.sampleCount).contains { number in
             let start = number * stride
             let sample = UnsafeRawBufferPointer(
                 rebasing: input[start..<(start + Self.sampleSize)]
@@ -112,22 +115,22 @@ final class SegmentDeflater {
         }
     }
 
-    private static let samples = 5
+    private static let sampleCount = 5
     private static let sampleSize = 16 << 10
     /// The maximum compressed length of a sample from data that is worth compressing.
     private static let leastShrunk = sampleSize - sampleSize / 64
 
-    private static func isal(level: UInt32) -> UnsafeMutableRawPointer {
-        guard let state = cisal_deflater_create(level) else { fatalError("out of memory") }
-        return state
+    /// Returns ISA-L at a level, or zlib at another if there is no ISA-L.
+    private static func engine(level: UInt32, zlib: CInt) -> Engine {
+        cisal_deflater_create(level).map(Engine.isal) ?? .zlib(Self.zlib(level: zlib))
     }
 
-    private static func zlib() -> UnsafeMutablePointer<z_stream> {
+    private static func zlib(level: CInt) -> UnsafeMutablePointer<z_stream> {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         stream.initialize(to: z_stream())
         let status = deflateInit2_(
             stream,
-            9,
+            level,
             Z_DEFLATED,
             -MAX_WBITS,
             9,

@@ -1,7 +1,7 @@
 internal import CIsal
 internal import CZlib
 
-/// CRC-32 as in zip (ISA-L's `crc32_gzip_refl`).
+/// CRC-32 as in zip (APPNOTE 4.4.7).
 public struct Checksum {
     public private(set) var value: UInt32 = 0
 
@@ -14,7 +14,7 @@ public struct Checksum {
     /// Appends bytes.
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        value = crc32_gzip_refl(value, start, UInt64(bytes.count))
+        value = cisal_crc32(value, start, bytes.count)
     }
 
     /// Appends `length` bytes whose own checksum is known.

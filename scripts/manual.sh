@@ -18,7 +18,7 @@ generator="$(swift build --show-bin-path)/generate-manual"
 date=$(git log -1 --format=%cs 2>/dev/null || date +%Y-%m-%d)
 "$generator" --multi-page --date "$date" --output-directory "$output/raw" "$program"
 
-version=$("$program" --version)
+version=$("$program" --version | awk 'NR == 1 { print $2 }')
 for page in "$output"/raw/*.1; do
     name=$(basename "$page" .1)
     # These pages have nothing that the others do not have.

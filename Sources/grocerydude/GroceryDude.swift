@@ -21,7 +21,7 @@ struct GroceryDude: AsyncParsableCommand {
 
             \(ExitStatus.help)
             """,
-        version: Invocation.version,
+        version: Invocation.versionText,
         subcommands: [OptionsTopic.self, ExitCodesTopic.self],
         groupedSubcommands: [
             CommandGroup(name: "Back up", subcommands: [BackupCommand.self]),

@@ -33,7 +33,7 @@ struct HelpTests {
 
     @Test("The help of every command shows usage and options before an example")
     func order() throws {
-        #expect(try program.run("--version").text.hasPrefix("0."))
+        #expect(try program.run("--version").text.hasPrefix("grocerydude 0."))
         let commands = try allCommands()
         #expect(commands.count > 24)
         for command in commands {

@@ -88,4 +88,7 @@ int cfiles_unlock_byte(int descriptor, off_t offset);
 int cfiles_set_modification_time(int directory, const char *name, int64_t nanoseconds);
 int cfiles_set_descriptor_modification_time(int descriptor, int64_t nanoseconds);
 
+// The commit that the program was built from; empty if the build did not say: see COMMIT in the Makefile.
+const char *cfiles_commit(void);
+
 #endif

@@ -1,9 +1,11 @@
 internal import Age
+internal import Archives
 internal import Backups
 internal import Files
 internal import Foundation
 internal import Operations
 internal import Remotes
+internal import Stores
 internal import History
 internal import SystemPackage
 
@@ -11,6 +13,12 @@ internal import SystemPackage
 struct Invocation {
     /// The program's version, according to semantic versioning.
     static let version = "0.1.0"
+    /// The answer to `--version`: the version, the commit if the build said it, and the libraries in use.
+    static var versionText: String {
+        let commit = Build.commit.map { " (\($0))" } ?? ""
+        let libraries = ["SQLite \(Store.libraryVersion)"] + ArchiveLibraries.versions
+        return "grocerydude \(version)\(commit)\n\(libraries.joined(separator: ", "))"
+    }
     /// The number of threads for a command.
     ///
     /// Each takes about 4 MiB of buffers, and one reader cannot keep more than 16 of them busy.

@@ -8,6 +8,14 @@ DESTDIR =
 ifeq ($(shell uname -s),Linux)
 BUILD_FLAGS = --static-swift-stdlib
 endif
+# Nothing in the program tells in which directory it was built.
+BUILD_FLAGS += -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=."
+
+# The commit that '--version' says.
+COMMIT := $(shell git describe --always --dirty --abbrev=8 --exclude '*' 2>/dev/null)
+COMMIT_OBJECT = $(if $(COMMIT),.build/commit/$(COMMIT).o)
+LINK = $(addprefix -Xlinker ,$(COMMIT_OBJECT))
+BUILD = swift build -c release $(BUILD_FLAGS) $(LINK) --product grocerydude
 
 PROGRAM = .build/release/grocerydude
 SHARE = .build/share
@@ -19,10 +27,14 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deps test faults simulations ablations remotes cuts fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
+.PHONY: build deb dist test-deb deps test faults simulations ablations remotes cuts fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
 
-build: deps
-	swift build -c release $(BUILD_FLAGS) --product grocerydude
+build: deps $(COMMIT_OBJECT)
+	$(BUILD)
+
+.build/commit/%.o:
+	mkdir -p $(@D)
+	echo 'const char *cfiles_commit(void) { return "$*"; }' | clang -x c -c - -o $@
 
 # Installs what is missing of the system's libraries and tools.
 deps:
@@ -107,6 +119,28 @@ install: $(SHARE)/complete
 	install -m 644 $(SHARE)/completions/grocerydude "$(bash)"
 	install -m 644 $(SHARE)/completions/_grocerydude "$(zsh)"
 	install -m 644 $(SHARE)/completions/grocerydude.fish "$(fish)"
+
+# Packages, in .build/packages: for Debian and Ubuntu, and a tarball for any Linux. Libraries whose names differ between
+# releases are linked into the program; see Documentation/Design/Packaging.md.
+STATIC = $(CURDIR)/.build/static
+STATIC_DEPENDENCIES = $(addprefix -Xlinker ,-lbz2 -llzma -lzstd -lz)
+
+deb: deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
+	mkdir -p $(STATIC)/zip && cp $(STATIC)/lib/libzip.a $(STATIC)/zip
+	$(BUILD) -Xlinker -L$(STATIC)/zip $(STATIC_DEPENDENCIES)
+	Packaging/package.sh deb $(PROGRAM) $(SHARE) .build/packages
+
+dist: deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
+	$(BUILD) -Xlinker -L$(STATIC)/lib $(STATIC_DEPENDENCIES)
+	Packaging/package.sh dist $(PROGRAM) $(SHARE) .build/packages
+
+$(STATIC)/lib/complete: Packaging/static-libraries.sh
+	Packaging/static-libraries.sh $(STATIC)
+
+# Installs the package in new systems of these releases, and tries it there; needs root and debootstrap.
+RELEASES = bookworm trixie noble
+test-deb: deb
+	Packaging/test-deb.sh .build/packages/*.deb $(RELEASES)
 
 uninstall:
 	rm -f "$(bin)/grocerydude" "$(man)"/grocerydude.1 "$(man)"/grocerydude-*.1 \

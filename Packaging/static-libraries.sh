@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Builds the libraries that differ between distributions, to be linked into the program: static-libraries.sh DIRECTORY
+#
+# Their sources are those of Debian, as apt verifies them: libzip and ISA-L of the system's release, so that they are the
+# ones of the headers, and SQLite of a later release (its interface only grows).
+set -euo pipefail
+
+readonly directory=$(mkdir -p "$1" && cd "$1" && pwd)
+readonly sqlite_suite=trixie
+# What is in a static library must be the same in any directory.
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-1} ZERO_AR_DATE=1
+flags="-O2 -fPIC -ffile-prefix-map=$directory=."
+
+fail() {
+    echo "static-libraries: error: $*" >&2
+    exit 1
+}
+
+rm -f "$directory/lib/complete"
+for tool in cmake nasm apt-get dpkg-source; do
+    command -v "$tool" >/dev/null || fail "there is no '$tool': apt-get install cmake nasm dpkg-dev"
+done
+suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+mkdir -p "$directory"/{lists,sources,lib}
+for name in "$suite" "$sqlite_suite"; do
+    echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $name main"
+done | sort -u >"$directory/sources.list"
+
+apt=(apt-get -qq -o Dir::Etc::sourcelist="$directory/sources.list" -o Dir::Etc::sourceparts=-
+    -o Dir::State::Lists="$directory/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
+    -o APT::Sandbox::User=root)
+"${apt[@]}" update
+
+# Unpacks the source of a package: fetch NAME SUITE, into sources/NAME.
+fetch() {
+    rm -rf "$directory/sources/$1" "$directory/download"
+    mkdir -p "$directory/download"
+    (cd "$directory/download" && "${apt[@]}" source --only-source "$1/$2" >/dev/null)
+    mv "$directory"/download/*/ "$directory/sources/$1"
+    ls "$directory"/download/*.dsc | sed 's|.*/||; s|\.dsc$||' >>"$directory/lib/versions"
+}
+
+: >"$directory/lib/versions"
+fetch libzip "$suite"
+cmake -S "$directory/sources/libzip" -B "$directory/build/libzip" -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_C_FLAGS="$flags" -DBUILD_SHARED_LIBS=OFF -DBUILD_TOOLS=OFF -DBUILD_REGRESS=OFF -DBUILD_EXAMPLES=OFF \
+    -DBUILD_DOC=OFF -DENABLE_GNUTLS=OFF -DENABLE_MBEDTLS=OFF -DENABLE_OPENSSL=OFF >/dev/null
+cmake --build "$directory/build/libzip" --parallel "$(nproc)" >/dev/null
+cp "$directory/build/libzip/lib/libzip.a" "$directory/lib"
+
+fetch libisal "$suite"
+make -s -C "$directory/sources/libisal" -f Makefile.unx -j"$(nproc)" CFLAGS_="$flags" lib >/dev/null
+cp "$directory/sources/libisal/bin/isa-l.a" "$directory/lib/libisal.a"
+
+fetch sqlite3 "$sqlite_suite"
+(cd "$directory/sources/sqlite3" && ./configure --quiet --disable-tcl --disable-shared --disable-readline >/dev/null &&
+    make -s sqlite3.c >/dev/null)
+# As Debian builds it, as far as it matters here.
+cc $flags -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_FTS3 -DSQLITE_ENABLE_FTS3_PARENTHESIS \
+    -DSQLITE_ENABLE_FTS4 -DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_RTREE -DSQLITE_ENABLE_DBSTAT_VTAB -DSQLITE_ENABLE_SESSION \
+    -DSQLITE_ENABLE_PREUPDATE_HOOK -DSQLITE_ENABLE_UNLOCK_NOTIFY -DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_SOUNDEX \
+    -DSQLITE_MAX_VARIABLE_NUMBER=250000 -DSQLITE_USE_URI -DSQLITE_ENABLE_LOAD_EXTENSION \
+    -DSQLITE_ENABLE_DESERIALIZE -DSQLITE_ENABLE_STMTVTAB -DSQLITE_ENABLE_UPDATE_DELETE_LIMIT -DSQLITE_LIKE_DOESNT_MATCH_BLOBS \
+    -I"$directory/sources/sqlite3" -c "$directory/sources/sqlite3/sqlite3.c" -o "$directory/build/sqlite3.o"
+rm -f "$directory/lib/libsqlite3.a"
+ar rcsD "$directory/lib/libsqlite3.a" "$directory/build/sqlite3.o"
+
+# Static forms of these come with their -dev packages.
+for name in z bz2 lzma zstd; do
+    file=$(cc -print-file-name="lib$name.a")
+    [ -f "$file" ] || fail "there is no lib$name.a: apt-get install zlib1g-dev libbz2-dev liblzma-dev libzstd-dev"
+    cp "$file" "$directory/lib"
+done
+touch "$directory/lib/complete"

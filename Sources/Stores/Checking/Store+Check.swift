@@ -1,4 +1,3 @@
-internal import CSQLite
 public import Files
 public import SystemPackage
 
@@ -69,13 +68,10 @@ extension Store {
         }
     }
 
-    /// The version of the SQLite that the program runs with, such as "3.40.1".
-    public static var libraryVersion: String { String(cString: sqlite3_libversion()) }
-
     /// Returns the reason why this SQLite cannot read the store, if a newer version wrote it.
     private func newerFormat() throws -> String? {
         guard try DatabaseHeader(of: File.open(location))?.isNewer == true else { return nil }
-        return "SQLite \(Self.libraryVersion) cannot read its format, which is newer"
+        return "SQLite \(SQLiteLibrary.version) cannot read its format, which is newer"
     }
 }
 

@@ -45,7 +45,7 @@ final class UnparsedSchema: Sendable {
         // These are not about syntax: no version of SQLite writes such a row of the schema.
         guard reason != "invalid rootpage", reason != "orphan index", !reason.contains("malformed")
         else { return nil }
-        let version = Store.libraryVersion
+        let version = SQLiteLibrary.version
         let name = printable(bytes: text[..<end.lowerBound].utf8)
         return
             "SQLite \(version) cannot parse '\(name)' of its schema: \(printable(bytes: reason.utf8))"

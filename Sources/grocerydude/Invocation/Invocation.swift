@@ -16,7 +16,7 @@ struct Invocation {
     /// The answer to `--version`: the version, the commit if the build said it, and the libraries in use.
     static var versionText: String {
         let commit = Build.commit.map { " (\($0))" } ?? ""
-        let libraries = ["SQLite \(Store.libraryVersion)"] + ArchiveLibraries.versions
+        let libraries = ["SQLite \(SQLiteLibrary.version)"] + ArchiveLibraries.versions
         return "grocerydude \(version)\(commit)\n\(libraries.joined(separator: ", "))"
     }
     /// The number of threads for a command.

@@ -87,7 +87,11 @@ struct NotifyTests {
         let desktop = try written("notify-send")
         #expect(desktop.contains("[--urgency=critical][--][grocerydude: backup of photos failed]"))
         let apprise = try written("apprise")
-        #expect(apprise.hasPrefix("[--config=/dev/stdin][--title=grocerydude: backup of photos "))
+        #expect(
+            apprise.hasPrefix(
+                "[--verbose][--config=/dev/stdin][--title=grocerydude: backup of photos "
+            )
+        )
         #expect(apprise.hasSuffix("]\ntgram://TOKEN/12\n"))
         try FileManager.default.moveItem(
             atPath: sandbox.path("Away").string,
@@ -97,20 +101,23 @@ struct NotifyTests {
         #expect(try written("sendmail").contains("backup of photos works again\n"))
         #expect(try run("backup", "--quiet").errors.isEmpty)
         #expect(
-            try written("apprise").split(separator: "\n").count { $0.hasPrefix("[--config") } == 2
+            try written("apprise").split(separator: "\n").count { $0.hasPrefix("[--verbose]") } == 2
         )
     }
 
     @Test("A test says of each target whether the message arrived")
     func test() throws {
         try make("sendmail")
-        try make("apprise", then: "echo no TOKEN for tgram://TOKEN/12 >&2; exit 1")
+        try make(
+            "apprise",
+            then: "echo '1 - WARNING - no TOKEN for tgram://TOKEN/12' >&2; echo usage >&2; exit 1"
+        )
         try configure("notify: [mail, 'tgram://TOKEN/12', desktop]")
         let outcome = try run("notify", "test")
         #expect(outcome.status == 3)
         let lines = outcome.text.split(separator: "\n").map(String.init)
         #expect(lines.first?.hasSuffix(" arrived") == true)
-        #expect(lines[1].hasSuffix("failed: 'apprise' exited with 1: no … for …"))
+        #expect(lines[1].hasSuffix("failed: 'apprise' exited with 1: 1 - WARNING - no … for …"))
         #expect(lines[2].hasSuffix("failed: 'notify-send' is not installed"))
         #expect(try written("sendmail").contains("Subject: grocerydude: test\n"))
         let json = try run("notify", "test", "--json")

@@ -8,6 +8,7 @@ final class CommandOutput: Sendable {
         var reader = LineReader()
         var count = 0
         var lastLine: String?
+        var complaint: String?
     }
 
     private let linesLimit: Int
@@ -19,6 +20,9 @@ final class CommandOutput: Sendable {
 
     /// The last line that was not empty.
     var lastLine: String? { state.withLock { $0.lastLine } }
+
+    /// The last line that a log marks as an error or a warning; if there is none, the last line.
+    var complaint: String? { state.withLock { $0.complaint ?? $0.lastLine } }
 
     /// Takes output, and returns the lines to show.
     func receive(_ bytes: [UInt8]) -> [String] {
@@ -35,6 +39,7 @@ final class CommandOutput: Sendable {
         for line in lines where !line.isEmpty {
             let text = printable(bytes: line)
             state.lastLine = text
+            if text.contains("ERROR") || text.contains("WARNING") { state.complaint = text }
             state.count += 1
             if state.count <= linesLimit { shown.append(text) }
             if state.count == linesLimit + 1 { shown.append("(more than that is not shown)") }

@@ -59,7 +59,10 @@ extension NotificationTarget {
             // The address is its configuration, which comes through a pipe, since everybody can see its arguments.
             try await run(
                 ["apprise"],
-                ["--config=/dev/stdin", "--title=\(notice.title)", "--body=\(notice.text)"],
+                [
+                    "--verbose", "--config=/dev/stdin", "--title=\(notice.title)",
+                    "--body=\(notice.text)",
+                ],
                 input: Array("\(text)\n".utf8),
                 timeout,
                 checkCancellation
@@ -100,7 +103,7 @@ extension NotificationTarget {
             switch outcome.reason {
             case .ended(.exited(0)): return
             case .ended(.exited(let code)):
-                let failure = CommandFailure.exited(code, lastLine: output.lastLine)
+                let failure = CommandFailure.exited(code, lastLine: output.complaint)
                 throw WebRequest.Failure(reason: "'\(name)' \(failure)")
             case .ended(.signalled(let number)):
                 throw WebRequest.Failure(reason: "'\(name)' \(CommandFailure.signalled(number))")

@@ -37,8 +37,5 @@ struct SetupOptions: ParsableArguments {
         if let schedule, Schedule(schedule) == nil {
             throw ValidationError(explain(SetupError.noSchedule(schedule)))
         }
-        guard notify.isEmpty || SetupAnswers.canNotify else {
-            throw ValidationError("there is no setting 'notify' in this version")
-        }
     }
 }

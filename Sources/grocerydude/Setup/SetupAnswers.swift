@@ -17,9 +17,6 @@ struct SetupAnswers {
     /// The key of the setting with those addresses.
     static let notifyKey = "notify"
 
-    /// Whether this version has that setting.
-    static var canNotify: Bool { Setting.all.contains { $0.key == notifyKey } }
-
     /// The options that give the same answers.
     var options: [String] {
         var options = ["--stores", stores.string, "--remote", folder.text]

@@ -145,7 +145,7 @@ struct SetupQuestions {
         }
     }
 
-    /// Asks whom to notify, if this version has a setting for that.
+    /// Asks whom to notify.
     private func notify() async throws -> [String]? {
         guard let setting = Setting.all.first(where: { $0.key == SetupAnswers.notifyKey }) else {
             return nil

@@ -35,9 +35,6 @@ struct SetupHome {
     static let piece = ".config/grocerydude/config.d/default.yaml"
     static let identity = ".config/grocerydude/identity.txt"
 
-    /// Whether the last question is whom to notify.
-    static var asksWhom: Bool { SetupAnswers.canNotify }
-
     /// The options for the stores directory, the folder and the scheduler.
     var places: [String] {
         ["--stores", sandbox.path("Vault").string, "--remote", folder, "--kind", "cron"]

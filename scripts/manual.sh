@@ -30,6 +30,11 @@ for page in "$output"/raw/*.1; do
         /^\.Dt / { gsub(/\./, "-", $2) }
         /^\.Os/ { print ".Os grocerydude " version; next }
         /^\.Nd / { sub(/\."$/, "\"") }
+        # The index of pages takes one word; the synopsis has the command as it is typed.
+        /^\.Nm "/ { command = $0; line = substr($0, 6, length($0) - 6); gsub(/ /, "-", line); $0 = ".Nm " line }
+        /^\.Nm$/ && command != "" { $0 = command }
+        # No request of groff begins in a text.
+        /^\x27/ { $0 = "\\&" $0 }
         /^\.Xr / { gsub(/\./, "-", $2) }
         /^\.Xr grocerydude-help / { next }
         /^EXAMPLE$/ { block = "example"; next }
@@ -56,6 +61,7 @@ for page in "$output"/raw/*.1; do
     ' "$page" >"$output/man1/${name//./-}.1"
 done
 
-"$program" --generate-completion-script bash >"$output/completions/grocerydude"
+# bash reads this file and does not run it.
+"$program" --generate-completion-script bash | sed '1{/^#!/d}' >"$output/completions/grocerydude"
 "$program" --generate-completion-script zsh >"$output/completions/_grocerydude"
 "$program" --generate-completion-script fish >"$output/completions/grocerydude.fish"

@@ -109,6 +109,7 @@ struct ReportCommandTests {
             html.contains("--stores &#39;\(stores)&#39;") || html.contains("--stores \(stores)")
         )
         #expect(html.contains("--remote \(remote)"), "\(remote)")
+        #expect(html.contains(">grocerydude log ") && !html.contains(" \(remote)</code></dd></dl>"))
     }
 
     @Test("A report replaces no file that is none")

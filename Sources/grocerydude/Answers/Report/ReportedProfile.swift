@@ -27,6 +27,9 @@ struct ReportedProfile {
     ///   - names: the names of backups.
     /// - Returns: the command as a person types it.
     func command(_ words: String, _ names: String...) -> String {
+        // These commands know no folder of backups.
+        let isOfFolder = !["log", "sync", "schedule"].contains { words.hasPrefix($0) }
+        let options = options.filter { isOfFolder || !$0.hasPrefix("--remote") }
         let separator = names.contains { $0.hasPrefix("-") } ? ["--"] : []
         return (["grocerydude", words] + options + separator + names.map { shellWord($0) })
             .joined(separator: " ")

@@ -274,14 +274,9 @@ struct ReportCommandTests {
         #expect(outcome.text.hasSuffix("-->\noldpage.html\n"), "\(outcome.text)")
     }
 
-    @Test("A report of thousands of remembered backups takes seconds")
+    @Test("A report shows a thousand remembered backups of a folder that is away")
     func many() async throws {
-        #if DEBUG
-        // A build without optimisation takes many times as long.
-        let (count, limit) = (1000, Duration.seconds(60))
-        #else
-        let (count, limit) = (10_000, Duration.seconds(3))
-        #endif
+        let count = 1000
         try program.expect("backup", "--profile", "home", "--quiet")
         let catalog = BackupCatalog(sandbox.path(".cache/grocerydude/catalog.json"))
         let remote = sandbox.path("Remote").string
@@ -301,11 +296,7 @@ struct ReportCommandTests {
         }
         try await catalog.save()
         try LocalFileSystem().move(sandbox.path("Remote"), to: sandbox.path("Away"))
-        let clock = ContinuousClock()
-        let time = try clock.measure {
-            try program.expect("report", "--html", "page.html", "--profile", "home", status: 10)
-        }
+        try program.expect("report", "--html", "page.html", "--profile", "home", status: 10)
         #expect(try page().contains("<dd>\(count + 1), "))
-        #expect(time < limit, "\(time)")
     }
 }

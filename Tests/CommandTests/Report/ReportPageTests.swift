@@ -151,12 +151,8 @@ struct ReportPageTests {
 
     @Test("A page with a thousand backups is less than 1 MB")
     func size() {
-        let page = Self.page(Self.backups(1000))
-        let clock = ContinuousClock()
-        var html = ""
-        let time = clock.measure { html = page.html }
+        let html = Self.page(Self.backups(1000)).html
         #expect(html.utf8.count < 1_000_000, "\(html.utf8.count) bytes")
-        #expect(time < .seconds(3), "\(time)")
         #expect(html.contains("970 backups") && html.contains("950 older ones"))
     }
 

@@ -131,7 +131,7 @@ struct ScheduledJob {
         let given = settings.map { (key: $0.key, variable: "'--set \($0.key)'", value: $0.value) }
         for (key, name, value) in variablesInForce + given {
             let isSecret =
-                ["ping_url", "password_command"].contains(key)
+                ["ping_url", "password_command", "notify"].contains(key)
                 || RemoteAddress(value).mayHaveSecret
             if isSecret { throw ScheduleError.secret(variable: name, key: key) }
         }

@@ -94,6 +94,9 @@ struct SetupPlan {
                 .command("schedule install", ScheduleInstallCommand.self, schedulerOptions)
             )
         }
+        if answers.notify?.isEmpty == false {
+            steps.append(.command("notify test", NotifyTestCommand.self, profileOptions))
+        }
         return steps
     }
 

@@ -61,6 +61,22 @@ struct SetupTests {
         #expect(try home.run(["schedule", "show"]).errors.isEmpty)
     }
 
+    @Test("A setup tries at its end whom it is to notify")
+    func notified() throws {
+        try home.install("#!/bin/sh\ncat > '\(sandbox.path("mail"))'\n", as: "sendmail")
+        let answers = home.places + ["--no-encrypt", "--notify", "mail:anna@example.org", "--yes"]
+        let outcome = try home.setUp(answers)
+        #expect(outcome.text.contains("  grocerydude notify test --profile default\n"))
+        #expect(try home.text().contains("mail:anna@example.org"))
+        #expect(try home.text("mail").contains("To: anna@example.org"))
+        #expect(try home.text("table").contains(" notify missed "))
+        // All else is done if the message does not arrive.
+        try home.install("#!/bin/sh\nexit 1\n", as: "sendmail")
+        let failed = try home.setUp(answers, status: 1)
+        #expect(failed.text.contains("notify test"), "\(failed.text)")
+        #expect(try home.archives().count == 2)
+    }
+
     @Test("A second setup changes what is said, and keeps all else")
     func again() throws {
         try home.setUp(home.places + ["--no-encrypt", "--keep", "year", "--yes"])

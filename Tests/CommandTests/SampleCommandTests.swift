@@ -101,8 +101,8 @@ struct SampleCommandTests {
         }
         #expect(try !program.run("items", "--stores", "empty").errors.contains("init"))
         // The usual one is not mistyped.
-        #expect(try program.run("backup").errors.contains("hint: run 'grocerydude init'"))
-        #expect(try program.run("items").errors.contains("hint: run 'grocerydude init'"))
+        #expect(try program.run("backup").errors.contains("'grocerydude init' makes a sample"))
+        #expect(try program.run("items").errors.contains("'grocerydude init' makes a sample"))
     }
 
     @Test("The sample's commands transfer items to another store through a file or a pipe")

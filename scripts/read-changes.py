@@ -10,7 +10,6 @@ is refused whole: one line {"refused": why}, nothing else of it, and the exit co
 import hashlib
 import json
 import math
-import re
 import struct
 import sys
 import zlib
@@ -18,7 +17,6 @@ import zlib
 MAGIC = b"GDSYNC1\n"
 CHANGES, PART, INDEX, BLOB, CARD, GROUP, MAP = range(1, 8)
 CLOCK_LIMIT = 1 << 59
-UUID = re.compile(rb"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class Refused(Exception):
@@ -95,6 +93,21 @@ def text(data):
         raise Refused("no UTF-8") from None
 
 
+def text_or_hex(data):
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.hex()
+
+
+def is_file_name(data):
+    """Whether bytes are a path below a directory, which they never leave."""
+    def is_name(part):
+        return 0 < len(part) < 256 and part not in (b".", b"..") and 0 not in part
+
+    return len(data) <= 4096 and all(map(is_name, data.split(b"/")))
+
+
 def name(data):
     need(0 < len(data) <= 1024 and 0 not in data and data == data.lower(), "bad name")
     return text(data)
@@ -165,8 +178,8 @@ def value(r):
         words = []
         if tag == 6:
             words = [r.bytes()]
-            need(UUID.fullmatch(words[0]), "a file's name is no UUID")
-            words = [words[0].decode()]
+            need(is_file_name(words[0]), "a file's name is no path below a directory")
+            words = [text_or_hex(words[0])]
         words += [r.digest(), r.varint()]
         need(words[-1] <= 1 << 30, "a blob is too long")
         return {("file", "long-text", "long-blob")[tag - 6]: words}

@@ -170,7 +170,8 @@ struct ChangeFileTests {
             RowDelta(RowID(high: 1, low: 1), .unknown),
             one(.real(.nan)),
             one(.longBlob(BlobReference(digest: digest([]), size: 1 << 30 + 1))),
-            one(.file(name: [1], content: BlobReference(digest: digest([]), size: 1))),
+            one(.file(name: [0x2F, 1], content: BlobReference(digest: digest([]), size: 1))),
+            one(.file(name: [0x2E, 0x2E], content: BlobReference(digest: digest([]), size: 1))),
         ]
         for row in bad {
             #expect(throws: ChangeError.self) { try write([.of("t"): [row]]) }

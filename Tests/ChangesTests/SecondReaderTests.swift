@@ -143,7 +143,7 @@ struct SecondReaderTests {
         case .blob(let bytes): "{\"blob\":\"\(bytes.hex)\"}"
         case .row(let id): "{\"row\":\"\(id)\"}"
         case .file(let name, let content):
-            "{\"file\":[\(text(String(decoding: name, as: UTF8.self))),"
+            "{\"file\":[\(text(String(validating: name, as: UTF8.self) ?? name.hex)),"
                 + "\"\(content.digest)\",\(content.size)]}"
         case .longText(let content): "{\"long-text\":[\"\(content.digest)\",\(content.size)]}"
         case .longBlob(let content): "{\"long-blob\":[\"\(content.digest)\",\(content.size)]}"

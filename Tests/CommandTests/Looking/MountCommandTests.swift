@@ -274,8 +274,9 @@ struct MountCommandTests {
         let recipient = try program.run("key", "generate", "--output", key).text.dropLast()
         try backUp("--recipient", String(recipient))
         let script = """
+            rm -f out
             "$0" mount Shown "$@" > out 2> err & program=$!
-            while ! grep -q mounted out; do kill -0 $program || exit 9; done
+            while ! grep -qs mounted out; do kill -0 $program || exit 9; done
             ls Shown/latest/
             ls Shown/latest/
             kill $program; wait $program

@@ -15,14 +15,13 @@ struct LostBlobs {
         var wanted: [Digest: BlobReference] = [:]
         let mappings = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
         try access.forEachKnown { row in
-            let columns = mappings[row.table]?.columns ?? []
             for cell in row.state.cells {
                 guard let reference = cell.value.reference,
                     missing?.contains(reference.digest) ?? true
                 else { continue }
                 if case .file(let name, _) = cell.value {
-                    let files = columns.first { $0.name == cell.column }?.files
-                    if let file = files?.file(named: name) { try send(file, reference) }
+                    let file = mappings[row.table]?.file(named: name, by: cell.column)
+                    if let file { try send(file, reference) }
                 } else {
                     wanted[reference.digest] = reference
                 }

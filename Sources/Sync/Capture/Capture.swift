@@ -164,7 +164,8 @@ struct Capture {
         let delta = try delta.movingLongValues(to: outgoing.keep)
         for cell in delta.state.cells {
             if case .file(let name, let content) = cell.value {
-                try keep(file(name, of: cell.column, in: table), name, content)
+                let mapping = tables.first { $0.name == table }
+                try keep(mapping?.file(named: name, by: cell.column), name, content)
             }
         }
         guard let joined = try access.join(delta, in: table) else { return }
@@ -184,11 +185,6 @@ struct Capture {
         guard let table = tables.first(where: { $0.name == name }) else { return true }
         // It is unknown whether the row that values name exists.
         return table.references.contains(where: \.isByValue)
-    }
-
-    private func file(_ name: [UInt8], of column: ColumnName, in table: TableName) -> RowFile? {
-        let columns = tables.first { $0.name == table }?.columns
-        return columns?.first { $0.name == column }?.files?.file(named: name)
     }
 
     /// Sends the content of a file, as that of a long value.

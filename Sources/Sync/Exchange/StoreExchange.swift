@@ -191,8 +191,9 @@ public struct StoreExchange {
     /// Captures the edits since the last look; if no process has written since, it reads no page.
     func capture(seeds: Bool) throws {
         let look = try store.look()
-        let last = try sidecar.read { try $0.text("look") }
-        let arrived = try sidecar.read { try AwaitedFiles(access: $0).arrived(files) }
+        let (last, arrived) = try sidecar.read { access in
+            (try access.text("look"), try AwaitedFiles(access: access).arrived(files))
+        }
         if !seeds, options.rejoining == nil, let look, look == last, arrived.isEmpty { return }
         // A person's answer applies to the data of that moment, and not to later edits.
         try withSnapshot(seeds: seeds, rejoining: options.rejoining) { _, _, _ in }

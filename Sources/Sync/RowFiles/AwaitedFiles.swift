@@ -28,7 +28,7 @@ struct AwaitedFiles {
             guard let directory = try? RelativePath(validating: directory),
                 let file = ColumnFiles(directory: directory, form: .path).file(named: path)
             else { throw access.damaged("an awaited file has no path") }
-            return try files.content(of: file) == nil ? nil : file
+            return try files.canBeSent(file) ? file : nil
         }
     }
 

@@ -35,10 +35,21 @@ final class ExternalFiles {
     ///
     /// - Throws: `FileError`.
     func read(_ file: RowFile) throws -> [UInt8]? {
+        guard let size = try size(of: file) else { return nil }
+        return try File.open(location(of: file)).readExactly(count: size, at: 0)
+    }
+
+    /// Returns whether a file is there that can be sent.
+    ///
+    /// - Throws: `FileError`.
+    func canBeSent(_ file: RowFile) throws -> Bool { try size(of: file) != nil }
+
+    /// Returns the size of a file in bytes; `nil` if it cannot be sent.
+    private func size(of file: RowFile) throws -> Int? {
         guard try isReachable(file), let info = try FileInfo.ifPresent(location(of: file)),
             info.kind == .file, UInt64(info.size) <= BlobReference.maximumSize
         else { return nil }
-        return try File.open(location(of: file)).readExactly(count: Int(info.size), at: 0)
+        return Int(info.size)
     }
 
     /// Returns whether something exists under a file's name, or if it cannot be made there.

@@ -90,3 +90,10 @@ struct RowFile: Hashable, Sendable {
         self.init(directory: nil, path: path, value: reference.value)
     }
 }
+
+extension TableMapping {
+    /// Returns the file that a column names; `nil` if the column can name no such file.
+    func file(named name: [UInt8], by column: ColumnName) -> RowFile? {
+        place(of: column).flatMap { columns[$0].files?.file(named: name) }
+    }
+}

@@ -131,7 +131,7 @@ extension RunLog {
     /// - Throws: `HistoryError`, `FileError`.
     public func lastGoodCheck(at address: String, depth: Check.Depth) throws -> Check? {
         try reading(else: nil) { database in
-            try Row.fetchAll(
+            try Row.fetchCursor(
                 database,
                 sql: """
                     SELECT * FROM backup_check WHERE address = ? AND damage IS NULL
@@ -139,7 +139,7 @@ extension RunLog {
                     """,
                 arguments: [address]
             )
-            .lazy.compactMap(Check.init).first { $0.depth >= depth }
+            .compactMap(Check.init).first { $0.depth >= depth }
         }
     }
 

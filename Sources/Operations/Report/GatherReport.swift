@@ -32,17 +32,6 @@ public struct ProfileReport: Sendable {
     public var synced: [SyncedStore] = []
     /// The parts that could not be found out, with the reasons.
     public var gaps: [String] = []
-
-    /// The newest proof that a backup can be restored: a check that rehearsed it, or a restore.
-    public var lastProof: (backup: String, time: Date)? {
-        let rehearsed = backups.compactMap { backup -> (String, Date)? in
-            guard let check = backup.checks.deepest, check.depth == .restore else { return nil }
-            return (backup.displayName, check.time)
-        }
-        let restored = runs.first { $0.command == Run.Command.restore.rawValue && $0.exitCode == 0 }
-            .map { ($0.backup.map(BackupName.display) ?? "a backup", $0.began) }
-        return (rehearsed + [restored].compactMap(\.self)).max { $0.1 < $1.1 }
-    }
 }
 
 /// Gathers what a report shows; nothing is changed, and no archive is fetched.

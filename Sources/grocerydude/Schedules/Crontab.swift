@@ -23,7 +23,7 @@ struct Crontab: Equatable {
         guard names.contains("1") else { return true }
         return names.filter { $0.allSatisfy(\.isNumber) }.contains { process in
             let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
-            return ["cron\n", "crond\n", "fcron\n"].contains(name)
+            return ["cron\n", "crond\n", "fcron\n", "dcron\n"].contains(name)
         }
     }
 

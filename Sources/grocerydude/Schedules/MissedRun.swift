@@ -73,20 +73,20 @@ struct MissedRun {
         _ command: Run.Command,
         _ invocation: Invocation
     ) -> (first: Date, last: Date, count: Int)? {
-        func next(_ date: Date) -> Date? { schedule.next(after: date, in: invocation.timeZone) }
-        guard let first = next(base), let second = next(first) else { return nil }
+        let times = schedule.times(after: base, in: invocation.timeZone)
+        let soon = Array(times.prefix(2))
+        guard soon.count == 2 else { return nil }
         // A run may begin late, and is logged at its end. To read all backups takes longer than to make one.
         let longest: TimeInterval = command == .check ? 86_400 : 3600
         let grace =
-            min(max(second.timeIntervalSince(first) / 2, 120), longest)
+            min(max(soon[1].timeIntervalSince(soon[0]) / 2, 120), longest)
             + invocation.profile.lockWait.inSeconds
-        var (last, count) = (first, 0)
-        var due: Date? = first
-        while let time = due, time + grace < invocation.now, count < mostCounted {
-            (last, count) = (time, count + 1)
-            due = next(time)
+        var dues: (first: Date, last: Date, count: Int)?
+        for time in times.prefix(mostCounted) {
+            guard time + grace < invocation.now else { break }
+            dues = (soon[0], time, (dues?.count ?? 0) + 1)
         }
-        return count == 0 ? nil : (first, last, count)
+        return dues
     }
 
     /// The greatest number that is counted.
@@ -136,7 +136,7 @@ extension Place? {
         }
         switch self.kind {
         case .cron:
-            if !Self.isCronRunning { return "no cron is running" }
+            if !Crontab.isListenedTo { return "no cron is running" }
         case .systemdUser, .systemdSystem:
             let user = self.kind == .systemdUser ? ["--user"] : []
             let state = try? await SystemProgram.run(
@@ -155,17 +155,5 @@ extension Place? {
         let line = text?.split(separator: "\n").first { $0.hasPrefix("btime ") }
         return line.flatMap { TimeInterval($0.dropFirst(6)) }
             .map { Date(timeIntervalSince1970: $0) }
-    }
-
-    /// Whether a process is a cron that Linux distributions have.
-    private static var isCronRunning: Bool {
-        let names: Set = ["cron", "crond", "fcron", "dcron"]
-        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return processes.contains { process in
-            guard process.first?.isNumber == true,
-                let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
-            else { return false }
-            return names.contains(name.trimmingCharacters(in: .newlines))
-        }
     }
 }

@@ -242,6 +242,15 @@ extension Schedule {
         }.first
     }
 
+    /// Returns the times after a date, each when it is asked for; none if only systemd knows them.
+    func times(after date: Date, in timeZone: LocalZone) -> some Sequence<Date> {
+        sequence(state: date) { last -> Date? in
+            let time = next(after: last, in: timeZone)
+            if let time { last = time }
+            return time
+        }
+    }
+
     /// Returns the minutes of a day, which is counted from 1970-01-01, at which a job runs.
     private static func minutes(_ days: Days, _ times: [Time], onDay day: Int) -> [Int] {
         let matches =

@@ -42,14 +42,9 @@ enum KeepSpan: String, CaseIterable, ExpressibleByArgument {
 extension Schedule {
     /// Returns the longest time between two of the next runs in seconds; `nil` if only systemd or cron knows it.
     func longestGap(from now: Date, in zone: LocalZone) -> TimeInterval? {
-        guard var last = next(after: now, in: zone) else { return nil }
-        var longest: TimeInterval = 0
         // That many days, weeks or months have the longest of each.
-        for _ in 0..<14 {
-            guard let next = next(after: last, in: zone) else { return nil }
-            longest = max(longest, next.timeIntervalSince(last))
-            last = next
-        }
-        return longest
+        let times = Array(times(after: now, in: zone).prefix(15))
+        guard times.count == 15 else { return nil }
+        return zip(times.dropFirst(), times).map { $0.timeIntervalSince($1) }.max()
     }
 }

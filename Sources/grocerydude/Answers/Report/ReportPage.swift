@@ -145,7 +145,8 @@ struct ReportPage {
     }
 
     private func proof(_ profile: ReportedProfile) -> Markup {
-        profile.report.lastProof.map { "\(text($0.time)), of \($0.backup)" } ?? "never"
+        guard let proof = profile.report.status.proof else { return "never" }
+        return "\(text(proof.time)), of \(proof.backup.map(BackupName.display) ?? "a backup")"
     }
 
     // MARK: - Runs

@@ -61,7 +61,10 @@ extension ReportedProfile {
         if isInstalled == true {
             options.nextRun = schedule?.next(after: invocation.now, in: invocation.timeZone)
         }
-        options.due = { first in schedule?.times(after: first, before: invocation.now) ?? [] }
+        let (now, zone) = (invocation.now, invocation.timeZone)
+        options.due = { first in
+            schedule.map { Array($0.times(after: first, in: zone).prefix { $0 < now }) } ?? []
+        }
         let gather = GatherReport(
             of: invocation.absolute(invocation.stores),
             in: try invocation.folder(),
@@ -78,17 +81,6 @@ extension ReportedProfile {
             isInstalled: isInstalled,
             options: invocation.placeOptions
         )
-    }
-}
-
-extension Schedule {
-    /// Returns the times of the schedule in a span; none if only systemd or cron knows them.
-    fileprivate func times(after start: Date, before end: Date) -> [Date] {
-        var times: [Date] = []
-        while let time = next(after: times.last ?? start, in: .current), time < end {
-            times.append(time)
-        }
-        return times
     }
 }
 
@@ -247,7 +239,7 @@ extension ReportedProfile {
                 )
             )
         }
-        if report.lastProof == nil, !report.own.isEmpty {
+        if report.status.proof == nil, !report.own.isEmpty {
             problems.append(
                 ReportedProblem(
                     isProblem: false,

@@ -27,7 +27,7 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deb dist test-deb deps test faults simulations ablations remotes cuts fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
+.PHONY: build deb dist test-deb release deps test faults simulations ablations remotes cuts fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
 
 build: deps $(COMMIT_OBJECT)
 	$(BUILD)
@@ -123,15 +123,14 @@ install: $(SHARE)/complete
 # Packages, in .build/packages: for Debian and Ubuntu, and a tarball for any Linux. Libraries whose names differ between
 # releases are linked into the program; see Documentation/Design/Packaging.md.
 STATIC = $(CURDIR)/.build/static
-STATIC_DEPENDENCIES = $(addprefix -Xlinker ,-lbz2 -llzma -lzstd -lz)
 
 deb: deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
-	mkdir -p $(STATIC)/zip && cp $(STATIC)/lib/libzip.a $(STATIC)/zip
-	$(BUILD) -Xlinker -L$(STATIC)/zip $(STATIC_DEPENDENCIES)
+	PKG_CONFIG_PATH=$(STATIC)/deb $(BUILD)
 	Packaging/package.sh deb $(PROGRAM) $(SHARE) .build/packages
 
+# The start of the program (crt1.o) is that of the C library with which it is linked.
 dist: deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
-	$(BUILD) -Xlinker -L$(STATIC)/lib $(STATIC_DEPENDENCIES)
+	PKG_CONFIG_PATH=$(STATIC)/dist COMPILER_PATH=$(STATIC)/dist $(BUILD)
 	Packaging/package.sh dist $(PROGRAM) $(SHARE) .build/packages
 
 $(STATIC)/lib/complete: Packaging/static-libraries.sh
@@ -141,6 +140,10 @@ $(STATIC)/lib/complete: Packaging/static-libraries.sh
 RELEASES = bookworm trixie noble
 test-deb: deb
 	Packaging/test-deb.sh .build/packages/*.deb $(RELEASES)
+
+# Lint, tests, packages, their trial, checksums, the commit and the tag; nothing is pushed: make release VERSION=1.2.3
+release:
+	Packaging/release.sh $(VERSION)
 
 uninstall:
 	rm -f "$(bin)/grocerydude" "$(man)"/grocerydude.1 "$(man)"/grocerydude-*.1 \

@@ -5,7 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly kind=$1 program=$(realpath "$2") share=$(realpath "$3") output=$(mkdir -p "$4" && realpath "$4")
+mkdir -p "$4"
+kind=$1 program=$(realpath "$2") share=$(realpath "$3") output=$(realpath "$4")
 version=$(sed -n 's/.*static let version = "\(.*\)"/\1/p' Sources/grocerydude/Invocation/Invocation.swift)
 architecture=$(dpkg --print-architecture 2>/dev/null || uname -m)
 # All times in a package are that of the commit.
@@ -34,8 +35,9 @@ package_deb() {
 }
 
 package_dist() {
-    local name=grocerydude-$version-linux-$(uname -m)
-    local tree=$stage/$name
+    local name tree
+    name=grocerydude-$version-linux-$(uname -m)
+    tree=$stage/$name
     mkdir -p "$tree"
     install -s -m 755 "$program" "$tree/grocerydude"
     cp -R "$share/man1" "$share/completions" README.md LICENSE NOTICE CHANGELOG.md Documentation "$tree"

@@ -2,14 +2,19 @@
 # Builds the libraries that differ between distributions, to be linked into the program: static-libraries.sh DIRECTORY
 #
 # Their sources are those of Debian, as apt verifies them: libzip and ISA-L of the system's release, so that they are the
-# ones of the headers, and SQLite of a later release (its interface only grows).
+# ones of the headers, and SQLite of a later release (its interface only grows). DIRECTORY/deb and DIRECTORY/dist have what
+# pkg-config says of them for the two packages, and DIRECTORY/dist also the C library of an older release, so that the
+# program runs with that one and all later ones.
 set -euo pipefail
 
-readonly directory=$(mkdir -p "$1" && cd "$1" && pwd)
-readonly sqlite_suite=trixie
+mkdir -p "$1"
+directory=$(cd "$1" && pwd)
+readonly sqlite_suite=trixie glibc_suite=bullseye
 # What is in a static library must be the same in any directory.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-1} ZERO_AR_DATE=1
 flags="-O2 -fPIC -ffile-prefix-map=$directory=."
+# Libraries that the program is linked with in both packages, and what these need.
+readonly needed=(bz2 lzma zstd z)
 
 fail() {
     echo "static-libraries: error: $*" >&2
@@ -22,9 +27,13 @@ for tool in cmake nasm apt-get dpkg-source; do
 done
 suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 mkdir -p "$directory"/{lists,sources,lib}
-for name in "$suite" "$sqlite_suite"; do
-    echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $name main"
-done | sort -u >"$directory/sources.list"
+rm -rf "$directory"/{deb,dist}
+mkdir -p "$directory"/deb "$directory"/dist
+origin="[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian"
+{
+    for name in "$suite" "$sqlite_suite"; do echo "deb-src $origin $name main"; done | sort -u
+    echo "deb $origin $glibc_suite main"
+} >"$directory/sources.list"
 
 apt=(apt-get -qq -o Dir::Etc::sourcelist="$directory/sources.list" -o Dir::Etc::sourceparts=-
     -o Dir::State::Lists="$directory/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
@@ -66,9 +75,47 @@ rm -f "$directory/lib/libsqlite3.a"
 ar rcsD "$directory/lib/libsqlite3.a" "$directory/build/sqlite3.o"
 
 # Static forms of these come with their -dev packages.
-for name in z bz2 lzma zstd; do
+for name in "${needed[@]}"; do
     file=$(cc -print-file-name="lib$name.a")
     [ -f "$file" ] || fail "there is no lib$name.a: apt-get install zlib1g-dev libbz2-dev liblzma-dev libzstd-dev"
     cp "$file" "$directory/lib"
 done
+
+# Writes a file of pkg-config: describe DIRECTORY NAME FLAGS
+describe() { printf 'Name: %s\nDescription: %s\nVersion: 0\nLibs: %s\n' "$2" "$2" "$3" >"$directory/$1/$2.pc"; }
+
+# The package for Debian and Ubuntu has only libzip in it. No file may name the system's directory, which would come first.
+cp "$directory/lib/libzip.a" "$directory/deb"
+describe deb libzip "-L$directory/deb -lzip ${needed[*]/#/-l}"
+describe deb libisal -lisal
+describe deb zlib -lz
+describe deb sqlite3 -lsqlite3
+
+cp "$directory"/lib/*.a "$directory/dist"
+describe dist libzip "-L$directory/dist -lzip ${needed[*]/#/-l}"
+describe dist libisal "-L$directory/dist -lisal"
+describe dist zlib "-L$directory/dist -lz"
+describe dist sqlite3 "-L$directory/dist -lsqlite3 -lm"
+
+# The C and C++ libraries of the oldest release on which the tarball is to run. Only the link sees them.
+(cd "$directory/download" && "${apt[@]}" download {libc6,libc6-dev,libstdc++6,libgcc-s1}/"$glibc_suite" &&
+    for package in ./*.deb; do dpkg-deb -x "$package" glibc; done)
+rm -rf "$directory/glibc" && mv "$directory/download/glibc" "$directory/glibc"
+triple=$(cc -print-multiarch)
+(
+    cd "$directory/glibc"
+    cp usr/lib/"$triple"/{Scrt1.o,crt1.o,crti.o,crtn.o,libc_nonshared.a} "$directory/dist"
+    for name in ld-linux-*.so libc.so libdl.so libgcc_s.so libm.so libpthread.so librt.so libstdc++.so libutil.so; do
+        cp -L "$(find lib/"$triple" usr/lib/"$triple" -name "$name.[0-9]" -print -quit)" "$directory/dist"
+    done
+)
+cd "$directory/dist"
+for name in dl gcc_s m pthread rt util; do ln -s "lib$name".so.[0-9] "lib$name.so"; done
+echo "GROUP ($PWD/libc.so.6 $PWD/libc_nonshared.a AS_NEEDED ($(echo "$PWD"/ld-linux-*)))" >libc.so
+# Swift's runtime calls one function that came later than that C++ library.
+echo '#include <new>
+namespace std { [[noreturn]] void __throw_bad_array_new_length() { throw bad_array_new_length(); } }' |
+    c++ $flags -x c++ -c - -o "$directory/build/later.o"
+ar rcsD liblater.a "$directory/build/later.o"
+echo "GROUP ($PWD/libstdc++.so.6 $PWD/liblater.a)" >libstdc++.so
 touch "$directory/lib/complete"

@@ -5,7 +5,7 @@
 # first backup, restore, a timer, upgrade from a version before, purge. Nothing is left but the user's data.
 set -euo pipefail
 
-readonly package=$(realpath "$1")
+package=$(realpath "$1")
 shift
 fail() {
     echo "test-deb: error: $*" >&2

@@ -14,7 +14,7 @@ BUILD_FLAGS += -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-pre
 # The commit that '--version' says.
 COMMIT := $(shell git describe --always --dirty --abbrev=8 --exclude '*' 2>/dev/null)
 COMMIT_OBJECT = $(if $(COMMIT),.build/commit/$(COMMIT).o)
-LINK = $(addprefix -Xlinker ,$(COMMIT_OBJECT))
+LINK = $(addprefix -Xlinker ,--as-needed $(COMMIT_OBJECT))
 BUILD = swift build -c release $(BUILD_FLAGS) $(LINK) --product grocerydude
 
 PROGRAM = .build/release/grocerydude
@@ -27,7 +27,7 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deb dist test-deb release deps test faults simulations ablations remotes cuts fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
+.PHONY: build deb dist test-packages release deps test faults simulations ablations remotes cuts fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
 
 build: deps $(COMMIT_OBJECT)
 	$(BUILD)
@@ -123,23 +123,24 @@ install: $(SHARE)/complete
 # Packages, in .build/packages: for Debian and Ubuntu, and a tarball for any Linux. Libraries whose names differ between
 # releases are linked into the program; see Documentation/Design/Packaging.md.
 STATIC = $(CURDIR)/.build/static
+.NOTPARALLEL: deb dist test-packages
 
 deb: deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
 	PKG_CONFIG_PATH=$(STATIC)/deb $(BUILD)
 	Packaging/package.sh deb $(PROGRAM) $(SHARE) .build/packages
 
-# The start of the program (crt1.o) is that of the C library with which it is linked.
 dist: deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
-	PKG_CONFIG_PATH=$(STATIC)/dist COMPILER_PATH=$(STATIC)/dist $(BUILD)
+	PKG_CONFIG_PATH=$(STATIC)/dist $(BUILD) $(addprefix -Xlinker ,$(STATIC)/dist/start.o -e older_start)
 	Packaging/package.sh dist $(PROGRAM) $(SHARE) .build/packages
 
 $(STATIC)/lib/complete: Packaging/static-libraries.sh
 	Packaging/static-libraries.sh $(STATIC)
 
-# Installs the package in new systems of these releases, and tries it there; needs root and debootstrap.
+# Tries both packages in new systems of these releases, the tarball also with the oldest C library; needs root, debootstrap.
 RELEASES = bookworm trixie noble
-test-deb: deb
-	Packaging/test-deb.sh .build/packages/*.deb $(RELEASES)
+test-packages: deb dist
+	Packaging/test-package.sh .build/packages/*.deb $(RELEASES)
+	Packaging/test-package.sh .build/packages/*.tar.gz bullseye $(RELEASES)
 
 # Lint, tests, packages, their trial, checksums, the commit and the tag; nothing is pushed: make release VERSION=1.2.3
 release:

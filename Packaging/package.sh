@@ -26,6 +26,7 @@ package_deb() {
     cp -R "$share" "$tree/built/share"
     cp -R Packaging/systemd "$tree/built/systemd"
     (cd "$tree" && dpkg-buildpackage -b -us -uc -d)
+    rm -f "$output"/*.deb
     cp "$stage/grocerydude_${version}-"*"_$architecture.deb" "$output"
     if command -v lintian >/dev/null; then
         lintian --fail-on error,warning --allow-root "$stage"/*.changes
@@ -42,6 +43,7 @@ package_dist() {
     install -s -m 755 "$program" "$tree/grocerydude"
     cp -R "$share/man1" "$share/completions" README.md LICENSE NOTICE CHANGELOG.md Documentation "$tree"
     chmod -R u=rwX,go=rX "$tree"
+    rm -f "$output"/*.tar.gz*
     tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
         --pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime -C "$stage" -c "$name" |
         gzip -n9 >"$output/$name.tar.gz"

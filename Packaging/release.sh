@@ -38,7 +38,7 @@ git clone -q . "$work/clone"
         cp "$work/changelog" Packaging/debian/changelog
     fi
     git commit -q -a -m "Release $version"
-    for step in lint test dist deb test-deb; do make "$step"; done
+    for step in lint test test-packages; do make "$step"; done
     cd .build/packages
     sha256sum ./*.deb ./*.tar.gz >SHA256SUMS
 )

@@ -53,7 +53,7 @@ fetch() {
 fetch libzip "$suite"
 cmake -S "$directory/sources/libzip" -B "$directory/build/libzip" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_C_FLAGS="$flags" -DBUILD_SHARED_LIBS=OFF -DBUILD_TOOLS=OFF -DBUILD_REGRESS=OFF -DBUILD_EXAMPLES=OFF \
-    -DBUILD_DOC=OFF -DENABLE_GNUTLS=OFF -DENABLE_MBEDTLS=OFF -DENABLE_OPENSSL=OFF >/dev/null
+    -DBUILD_DOC=OFF -DHAVE_ARC4RANDOM=OFF -DENABLE_GNUTLS=OFF -DENABLE_MBEDTLS=OFF -DENABLE_OPENSSL=OFF >/dev/null
 cmake --build "$directory/build/libzip" --parallel "$(nproc)" >/dev/null
 cp "$directory/build/libzip/lib/libzip.a" "$directory/lib"
 
@@ -104,7 +104,9 @@ rm -rf "$directory/glibc" && mv "$directory/download/glibc" "$directory/glibc"
 triple=$(cc -print-multiarch)
 (
     cd "$directory/glibc"
-    cp usr/lib/"$triple"/{Scrt1.o,crt1.o,crti.o,crtn.o,libc_nonshared.a} "$directory/dist"
+    cp usr/lib/"$triple"/libc_nonshared.a "$directory/dist"
+    # Only its own start has such a library run the program's constructors.
+    objcopy --redefine-sym _start=older_start --keep-global-symbol=older_start usr/lib/"$triple"/Scrt1.o "$directory/dist/start.o"
     for name in ld-linux-*.so libc.so libdl.so libgcc_s.so libm.so libpthread.so librt.so libstdc++.so libutil.so; do
         cp -L "$(find lib/"$triple" usr/lib/"$triple" -name "$name.[0-9]" -print -quit)" "$directory/dist"
     done

@@ -182,6 +182,11 @@ struct ScheduleInstallation {
         var after = before
         try change(&after)
         guard after != before else { return }
-        try await SystemProgram.check("crontab", ["-"], input: after.bytes)
+        // The file of an empty crontab would stay.
+        if after.bytes.isEmpty {
+            try await SystemProgram.check("crontab", ["-r"])
+        } else {
+            try await SystemProgram.check("crontab", ["-"], input: after.bytes)
+        }
     }
 }

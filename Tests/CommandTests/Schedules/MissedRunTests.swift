@@ -22,6 +22,7 @@ struct MissedRunTests {
             case "$1" in
             -l) cat '\(table)' 2>/dev/null || { echo 'no crontab for anna' >&2; exit 1; } ;;
             -) cat >'\(table)' ;;
+            -r) rm '\(table)' ;;
             esac
             """
         )

@@ -49,6 +49,7 @@ struct ScheduleInstallationTests {
             case $1 in
             -l) cat table 2>/dev/null || { echo 'no crontab for you' >&2; exit 1; } ;;
             -) test -z "$FAILING" || { echo 'bad minute' >&2; exit 1; }; cat >table ;;
+            -r) rm table ;;
             esac
 
             """,
@@ -211,13 +212,15 @@ struct ScheduleInstallationTests {
         #expect(!other.text.contains("next run"))
     }
 
-    @Test("A schedule creates a crontab if none exists")
+    @Test("A schedule creates a crontab if none exists, and takes an empty one away again")
     func firstCrontab() throws {
         #expect(
             try run("install", "--profile", "none", "--kind", "cron", "--schedule", "hourly").status
                 == 0
         )
         #expect(try text("table").hasPrefix("# BEGIN grocerydude-backup-none ("))
+        #expect(try run("remove", "--profile", "none").status == 0)
+        #expect(!sandbox.exists("table"))
     }
 
     @Test("An installation reports why a schedule is missing or wrong")

@@ -1,9 +1,9 @@
 internal import Backups
 internal import Foundation
 
-/// The days of an expression in cron's or systemd's own form.
+/// The times of an expression in cron's or systemd's own form, to the minute.
 ///
-/// It is parsed only far enough to check that such a day exists: both accept the 30th of February, and never run on it.
+/// Both accept days that do not exist, such as the 30th of February, and never run on them.
 struct CalendarExpression {
     /// The years; `nil` for every year.
     private var years: Set<Int>?
@@ -13,9 +13,10 @@ struct CalendarExpression {
     private var countsFromEnd = false
     /// The days of the week; 0 is Sunday.
     private var weekdays = Set(0...6)
-    /// The hours and minutes of an expression of cron.
-    private var hours: Set<Int> = []
-    private var minutes: Set<Int> = []
+    private var hours: Set<Int> = [0]
+    private var minutes: Set<Int> = [0]
+    /// Whether the times are those of another time zone.
+    private(set) var isElsewhere = false
     /// The days of the month of which cron runs all, beside all days of the week; `nil` if both must match.
     private var eitherDays: Set<Int>?
 
@@ -49,6 +50,19 @@ struct CalendarExpression {
                 }
             }
         }
+    }
+
+    /// Returns the minutes of a day, which is counted from 1970-01-01, at which a job runs.
+    func minutes(onDay day: Int) -> [Int] {
+        let (year, month, monthDay) = Timestamp.civil(day)
+        // Day 0 was a Thursday.
+        let isWeekday = weekdays.contains((day + 4) % 7)
+        let number = countsFromEnd ? Self.count(ofDaysIn: month, year) + 1 - monthDay : monthDay
+        let isDay =
+            eitherDays.map { $0.contains(number) || isWeekday }
+            ?? (days.contains(number) && isWeekday)
+        guard isDay, months.contains(month), years?.contains(year) ?? true else { return [] }
+        return hours.flatMap { hour in minutes.map { hour * 60 + $0 } }
     }
 
     private static func count(ofDaysIn month: Int, _ year: Int) -> Int {
@@ -95,18 +109,6 @@ extension CalendarExpression {
         (self.hours, self.minutes) = (hours, minutes)
     }
 
-    /// Returns the minutes at which cron runs on a day, which is counted from 1970-01-01.
-    func cronMinutes(onDay day: Int) -> [Int] {
-        let (_, month, monthDay) = Timestamp.civil(day)
-        // Day 0 was a Thursday.
-        let isWeekday = weekdays.contains((day + 4) % 7)
-        let isDay =
-            eitherDays.map { $0.contains(monthDay) || isWeekday }
-            ?? (days.contains(monthDay) && isWeekday)
-        guard months.contains(month), isDay else { return [] }
-        return hours.flatMap { hour in minutes.map { hour * 60 + $0 } }
-    }
-
     private static func field(
         _ text: String,
         _ range: ClosedRange<Int>,
@@ -140,8 +142,10 @@ extension CalendarExpression {
 // The expression is a calendar event of systemd.time(7).
 extension CalendarExpression {
     private static let words = [
-        "minutely", "hourly", "daily", "weekly", "monthly", "yearly", "annually", "anually",
-        "quarterly", "semiannually", "semi-annually", "biannually", "bi-annually",
+        "minutely": "*:*", "hourly": "*:0", "daily": "0:0", "weekly": "mon", "monthly": "*-1",
+        "yearly": "1-1", "annually": "1-1", "anually": "1-1", "quarterly": "1,4,7,10-1",
+        "semiannually": "1,7-1", "semi-annually": "1,7-1", "biannually": "1,7-1",
+        "bi-annually": "1,7-1",
     ]
 
     /// Parses systemd's expression; `nil` if systemd does not accept it.
@@ -150,16 +154,17 @@ extension CalendarExpression {
         if words.count > 1, let last = words.last, last.first?.isLetter == true,
             last.lowercased() == "utc" || TimeZone(identifier: last) != nil
         {
+            isElsewhere = true
             words.removeLast()
         }
-        if words.count == 1, Self.words.contains(words[0].lowercased()) { return }
+        if words.count == 1, let same = Self.words[words[0].lowercased()] { words = [same] }
         guard !words.isEmpty else { return nil }
         if words[0].first?.isLetter == true, !readWeekdays(words.removeFirst()) { return nil }
         if let word = words.first, !word.contains(":") {
             guard readDate(word) else { return nil }
             words.removeFirst()
         }
-        guard words.isEmpty || words.count == 1 && Self.isTime(words[0]) else { return nil }
+        guard words.isEmpty || words.count == 1 && readTime(words[0]) else { return nil }
     }
 
     private mutating func readWeekdays(_ text: String) -> Bool {
@@ -206,19 +211,20 @@ extension CalendarExpression {
         return true
     }
 
-    private static func isTime(_ text: String) -> Bool {
+    private mutating func readTime(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         // A range of times is written with two dots.
         guard (2...3).contains(parts.count), !text.contains("-"),
-            component(parts[0], 0...23) != nil,
-            component(parts[1], 0...59) != nil
+            let hours = Self.component(parts[0], 0...23),
+            let minutes = Self.component(parts[1], 0...59)
         else { return false }
+        (self.hours, self.minutes) = (hours, minutes)
         // Fractions of a second are ignored, and so is a step below one second.
         let seconds = parts.dropFirst(2).first.map { text in
             text.replacing(#/(\d)\.\d+/#) { match in match.output.1 }
         }
         return seconds.map { text in
-            component(text[...].replacing("/0", with: "/1"), 0...59) != nil
+            Self.component(text[...].replacing("/0", with: "/1"), 0...59) != nil
                 && !parts[2].hasSuffix("/0")
         } ?? true
     }

@@ -220,34 +220,53 @@ extension Schedule {
         }
     }
 
-    /// Returns the first time after a date; `nil` if only systemd knows it.
+    /// Returns the first time after a date; `nil` if there is none, or if only the scheduler knows it.
     func next(after date: Date, in timeZone: LocalZone) -> Date? {
-        let minutes: (Int) -> [Int]
-        // A 31st may be two months away, and for cron a 29th of February eight years.
-        var horizon = 62
-        switch rule {
-        case .calendar(let days, let times): minutes = { Self.minutes(days, times, onDay: $0) }
-        case .cron(let text):
-            guard let expression = CalendarExpression(cron: Self.words(text)) else { return nil }
-            (minutes, horizon) = (expression.cronMinutes, 8 * 366)
-        case .onCalendar, .continuous: return nil
-        }
-        let now = Timestamp.parts(of: date, in: timeZone)
-        let today = Timestamp.daysSinceEpoch(now.year, now.month, now.day)
-        return (today...(today + horizon)).lazy.compactMap { day -> Date? in
-            minutes(day).map {
-                timeZone.moment(Date(timeIntervalSince1970: Double((day * 1440 + $0) * 60)))
-            }
-            .filter { $0 > date }.min()
-        }.first
+        times(after: date, in: timeZone).first { _ in true }
     }
 
-    /// Returns the times after a date, each when it is asked for; none if only systemd knows them.
+    /// Returns the times after a date in order, each when it is asked for; none if only the scheduler knows them.
+    ///
+    /// A time that clocks skip is left out, and one that they show twice is there once, as with systemd.
     func times(after date: Date, in timeZone: LocalZone) -> some Sequence<Date> {
-        sequence(state: date) { last -> Date? in
-            let time = next(after: last, in: timeZone)
-            if let time { last = time }
+        let now = Timestamp.parts(of: date, in: timeZone)
+        let today = Timestamp.daysSinceEpoch(now.year, now.month, now.day)
+        let minutes = minutesOfDays
+        return sequence(state: (day: today, rest: [Date](), last: date)) { state -> Date? in
+            let end = state.day + Self.horizon
+            while state.rest.isEmpty, state.day < end, let minutes {
+                state.rest = minutes(state.day).compactMap { minute in
+                    let local = Date(
+                        timeIntervalSince1970: Double((state.day * 1440 + minute) * 60)
+                    )
+                    let time = timeZone.moment(local)
+                    let isShown = time + Double(timeZone.offset(at: time)) == local
+                    return isShown && time > state.last ? time : nil
+                }
+                .sorted(by: >)
+                state.day += 1
+            }
+            guard let time = state.rest.popLast() else { return nil }
+            state.last = time
             return time
+        }
+    }
+
+    /// The days after which there is no next time: a 29th of February may be eight years away.
+    private static let horizon = 8 * 366
+
+    /// The minutes of each day, which is counted from 1970-01-01; `nil` if only the scheduler knows them.
+    private var minutesOfDays: ((Int) -> [Int])? {
+        switch rule {
+        case .calendar(let days, let times): return { Self.minutes(days, times, onDay: $0) }
+        case .cron(let text):
+            return CalendarExpression(cron: Self.words(text)).map { $0.minutes(onDay:) }
+        case .onCalendar(let text):
+            guard let expression = CalendarExpression(systemd: Self.words(text)),
+                !expression.isElsewhere
+            else { return nil }
+            return expression.minutes(onDay:)
+        case .continuous: return nil
         }
     }
 

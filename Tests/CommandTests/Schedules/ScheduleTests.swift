@@ -179,6 +179,86 @@ struct ScheduleTests {
             #expect(try formatter.string(from: #require(next)) == answers.min())
         }
     }
+
+    /// The zone of Berlin, whose clocks change on the last Sundays of March and October.
+    private static let berlin: LocalZone = {
+        let zone = TimeZone(identifier: "Europe/Berlin")
+        return LocalZone { zone?.secondsFromGMT(for: $0) ?? 0 }
+    }()
+
+    @Test(
+        "A schedule's times are the minutes that clocks show, the first of two, at changes of clocks too"
+    )
+    func times() throws {
+        /// A schedule, and whether it has a minute: of the day of the month, those left in it, the weekday, and the day.
+        let models: [(String, (Int, Int, Int, Int) -> Bool)] = [
+            ("daily 02:30", { $3 == 150 }), ("daily 00:00,23:59", { $3 == 0 || $3 == 1439 }),
+            ("hourly :15", { $3 % 60 == 15 }), ("every 20m", { $3 % 20 == 0 }),
+            ("every 6h", { $3 % 360 == 0 }),
+            ("weekly sun 02:00,03:00", { $2 == 0 && [120, 180].contains($3) }),
+            ("monthly 28 02:30", { $0 == 28 && $3 == 150 }),
+            ("cron 0 2 31 * *", { $0 == 31 && $3 == 120 }),
+            ("cron 5 2 29 * sun", { ($0 == 29 || $2 == 0) && $3 == 125 }),
+            ("oncalendar *-*~1 02:30", { $1 == 0 && $3 == 150 }),
+            (
+                "oncalendar Sat,Sun 2,3:0/30",
+                { [6, 0].contains($2) && [120, 150, 180, 210].contains($3) }
+            ),
+            ("oncalendar hourly", { $3 % 60 == 0 }), ("oncalendar monthly", { $0 == 1 && $3 == 0 }),
+        ]
+        // 2026-03-20 and 2026-10-20, 0:00 UTC.
+        for start in [1_773_964_800, 1_792_454_400] {
+            var shown: Set<Int> = []
+            var minutes: [(Date, local: Int)] = []
+            for minute in 0..<(45 * 1440) {
+                let date = Date(timeIntervalSince1970: Double(start + minute * 60))
+                let local = (start + Self.berlin.offset(at: date)) / 60 + minute
+                if shown.insert(local).inserted { minutes.append((date, local)) }
+            }
+            for (text, has) in models {
+                let expected = minutes.filter { _, local in
+                    let day = local / 1440
+                    let (year, month, number) = Timestamp.civil(day)
+                    let next = Timestamp.daysSinceEpoch(
+                        month == 12 ? year + 1 : year,
+                        month % 12 + 1,
+                        1
+                    )
+                    return has(number, next - 1 - day, (day + 4) % 7, local % 1440)
+                }.map(\.0)
+                let before = Date(timeIntervalSince1970: Double(start - 1))
+                let times = try #require(Schedule(text)).times(after: before, in: Self.berlin)
+                #expect(Array(times.prefix(expected.count)) == expected, "\(text)")
+            }
+        }
+    }
+
+    @Test(
+        "A schedule of systemd has the times that systemd gives, at a change of clocks too",
+        .enabled(if: Tool.isInstalled("systemd-analyze"), "systemd is not installed"),
+        arguments: [
+            "Mon..Fri *-*-* 03:30", "*-*-* 02:30", "*-*~1 02:15", "*:0/20", "Sun 2,3:00",
+            "quarterly",
+            "weekly", "2026..2028-3,10~7/1 2:0", "Sat,Sun *-10-25..31 00,02:59", "semi-annually",
+        ],
+        // The days before changes of clocks.
+        [1_774_695_600, 1_792_836_000]
+    )
+    func elapses(expression: String, base: Int) throws {
+        let answer = try Tool.check(
+            "systemd-analyze",
+            ["calendar", "--iterations=8", "--base-time", "@\(base)", expression],
+            environment: ["TZ": "Europe/Berlin", "LC_ALL": "C"]
+        )
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = "yyyy-MM-dd HH:mm:ss zzz"
+        let expected = answer.split(separator: "\n").filter { $0.contains("(in UTC): ") }
+            .compactMap { formatter.date(from: String($0.suffix(23))) }
+        let start = Date(timeIntervalSince1970: Double(base))
+        let schedule = try #require(Schedule("oncalendar \(expression)"))
+        #expect(Array(schedule.times(after: start, in: Self.berlin).prefix(8)) == expected)
+    }
 }
 
 @Suite("A crontab")

@@ -14,6 +14,9 @@ public final class RunLog: Sendable {
         var putAside: FilePath?
     }
 
+    /// The number of runs that are kept for each command, profile, stores directory and remote folder.
+    public static let keptRuns = 1000
+
     private let path: FilePath
     private let busyTimeout: Duration
     private let entriesLimit: Int
@@ -25,7 +28,11 @@ public final class RunLog: Sendable {
     ///   - path: the path of the database.
     ///   - busyTimeout: the time to wait for another process.
     ///   - entriesLimit: the maximum number of runs for each command, profile, stores directory and remote folder.
-    public init(_ path: FilePath, busyTimeout: Duration = .seconds(5), entriesLimit: Int = 1000) {
+    public init(
+        _ path: FilePath,
+        busyTimeout: Duration = .seconds(5),
+        entriesLimit: Int = RunLog.keptRuns
+    ) {
         self.path = path
         self.busyTimeout = busyTimeout
         self.entriesLimit = entriesLimit

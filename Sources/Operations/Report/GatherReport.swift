@@ -42,8 +42,8 @@ public struct GatherReport: Sendable {
         public var retention: PruneBackups.Options
         /// The time of the next scheduled backup; `nil` if it is not known.
         public var nextRun: Date?
-        /// Returns the times at which the schedule began backups since a moment, in order.
-        public var due: @Sendable (Date) -> [Date] = { _ in [] }
+        /// The times at which a scheduler begins backups; `nil` if none does.
+        public var due: DueTimes?
         /// The directory with the sidecars of synced stores.
         public var sidecars: FilePath
         /// Whether the settings switch sync off.
@@ -97,20 +97,15 @@ public struct GatherReport: Sendable {
         let status = await show.run()
         // An unreadable log is among the status' warnings.
         let runs = (try? runs()) ?? []
-        // No run was missed before the first one.
         let start = RunCalendar.start(weeks: Self.weeks, before: now, in: folder.timeZone)
-        let first = runs.filter { $0.command == Run.Command.backup.rawValue }.map(\.began).min()
+        let due = options.due.map {
+            DueRuns($0, in: runs, from: start, until: now, isRunning: DueRuns.isBusy(stores))
+        }
         var report = ProfileReport(
             profile: options.profile,
             status: status,
             runs: runs,
-            calendar: RunCalendar(
-                of: runs,
-                due: first.map { options.due(max(start, $0)) } ?? [],
-                weeks: Self.weeks,
-                now: now,
-                in: folder.timeZone
-            )
+            calendar: RunCalendar(of: runs, due: due, from: start, now: now, in: folder.timeZone)
         )
         report.unreachable = status.remoteError
         let known = status.remoteError == nil ? folder : RememberedFolder.folder(for: folder)

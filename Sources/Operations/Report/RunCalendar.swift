@@ -32,45 +32,43 @@ public struct RunCalendar: Sendable, Equatable {
         }
     }
 
-    /// The time after which a run that did not begin counts as missed.
-    public static let grace: TimeInterval = 3600
-    /// The tolerance for a timer that fires a little early.
-    private static let tolerance: TimeInterval = 60
-
-    /// The days, oldest first; they begin on a Monday and end today.
+    /// The days, oldest first; the last one is today.
     public private(set) var days: [Day]
     /// The times at which a backup should have begun and did not, oldest first.
     public private(set) var missed: [Date]
 
-    /// The day on which a calendar of some weeks begins, at 0:00 local time.
+    /// Returns the first moment of the last days in local time; today is one of them.
+    public static func start(days: Int, before now: Date, in timeZone: LocalZone) -> Date {
+        let day = number(of: now, in: timeZone) - days + 1
+        return timeZone.moment(Date(timeIntervalSince1970: Double(day * 86_400)))
+    }
+
+    /// Returns the first moment of the last weeks in local time, a Monday; this week is one of them.
     public static func start(weeks: Int, before now: Date, in timeZone: LocalZone) -> Date {
-        let first = firstDay(weeks, before: number(of: now, in: timeZone))
-        return timeZone.moment(Date(timeIntervalSince1970: Double(first * 86_400)))
+        // Day 0 was a Thursday.
+        let weekday = (number(of: now, in: timeZone) + 3) % 7
+        return start(days: 7 * (weeks - 1) + weekday + 1, before: now, in: timeZone)
     }
 
     /// Creates a calendar.
     ///
     /// - Parameters:
     ///   - runs: the runs of all commands, in any order.
-    ///   - due: the times at which the schedule begins a backup, in order.
-    ///   - weeks: the number of weeks, this one included.
+    ///   - due: the backups that the schedule should have begun; `nil` if there is no schedule.
+    ///   - start: the moment in whose day it begins.
     ///   - now: the present time.
     ///   - timeZone: the zone of the days.
     public init(
         of runs: [RunLog.Entry],
-        due: [Date],
-        weeks: Int,
+        due: DueRuns?,
+        from start: Date,
         now: Date,
         in timeZone: LocalZone
     ) {
-        let today = Self.number(of: now, in: timeZone)
-        let first = Self.firstDay(weeks, before: today)
+        let first = Self.number(of: start, in: timeZone)
+        let today = max(first, Self.number(of: now, in: timeZone))
         days = (first...today).map { Day(number: $0) }
-        missed = Self.missed(
-            due,
-            by: runs.filter { $0.command == Run.Command.backup.rawValue },
-            now
-        )
+        missed = due?.missed ?? []
         for run in runs.sorted(by: { $0.began < $1.began }) {
             let index = Self.number(of: run.began, in: timeZone) - first
             guard days.indices.contains(index) else { continue }
@@ -85,35 +83,6 @@ public struct RunCalendar: Sendable, Equatable {
             days[index].missed += 1
             days[index].state = max(days[index].state, .missed)
         }
-    }
-
-    /// Returns the times for which there is no run: none that began before the next time, and none that was still busy.
-    private static func missed(_ due: [Date], by runs: [RunLog.Entry], _ now: Date) -> [Date] {
-        let spans = runs.filter { $0.began <= now }.map {
-            ($0.began, $0.began + $0.duration.inSeconds)
-        }
-        .sorted { $0.0 < $1.0 }
-        var next = spans.startIndex
-        var busyUntil = Date.distantPast
-        return due.indices.compactMap { index -> Date? in
-            let date = due[index]
-            let end = index + 1 < due.count ? due[index + 1] : .distantFuture
-            guard now.timeIntervalSince(date) > grace else { return nil }
-            var isMet = busyUntil >= date
-            while next < spans.endIndex, spans[next].0 < end - tolerance {
-                isMet = isMet || spans[next].0 >= date - tolerance
-                busyUntil = max(busyUntil, spans[next].1)
-                isMet = isMet || busyUntil >= date
-                next += 1
-            }
-            return isMet ? nil : date
-        }
-    }
-
-    /// Returns the Monday that begins the first week; day 0 was a Thursday.
-    private static func firstDay(_ weeks: Int, before today: Int) -> Int {
-        let monday = today - (today + 3) % 7
-        return monday - 7 * (weeks - 1)
     }
 
     private static func number(of date: Date, in timeZone: LocalZone) -> Int {

@@ -19,16 +19,6 @@ struct ScheduleInstallation {
         (self.kind, self.enables) = (kind, enables)
     }
 
-    /// Returns whether a scheduler runs a profile's command.
-    static func has(_ command: Run.Command, of profile: Profile) async throws -> Bool {
-        let name = ScheduledJob.name(command, of: profile)
-        for kind in ScheduleKind.allCases {
-            let files = try await ScheduleInstallation(kind: kind).installed(name)
-            if !files.isEmpty { return true }
-        }
-        return false
-    }
-
     /// Returns the files of a job; empty if it is not installed.
     func installed(_ name: String) async throws -> [ScheduleFile] {
         if kind == .cron {

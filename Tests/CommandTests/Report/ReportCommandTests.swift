@@ -204,7 +204,15 @@ struct ReportCommandTests {
         for _ in 0..<2 { try program.expect("backup", "--profile", "home", "--quiet") }
         let list = try program.expect("list", "--profile", "home", "--json")
         let names = try #require(list.json as? [[String: Any]]).compactMap { $0["name"] as? String }
-        let log = RunLog(sandbox.path(".local/state/grocerydude/log.sqlite"))
+        let path = sandbox.path(".local/state/grocerydude/log.sqlite")
+        let log = RunLog(path)
+        try program.expect(
+            ["schedule", "install", "--profile", "home", "--kind", "systemd-user", "--no-enable"]
+        )
+        try Tool.check(
+            "sqlite3",
+            [path.string, "UPDATE schedule SET since = since - 6 * 86400000"]
+        )
         let day = Date() - 5 * 86_400
         var run = RunLog.Entry(
             command: "backup",

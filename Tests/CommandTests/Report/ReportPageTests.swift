@@ -64,6 +64,15 @@ struct ReportPageTests {
         }
     }
 
+    private static func calendar(_ runs: [RunLog.Entry], due: [Date] = []) -> RunCalendar {
+        let times = DueTimes(.backup, since: .distantPast) { start in
+            AnySequence(due.filter { $0 > start })
+        }
+        let start = RunCalendar.start(weeks: 13, before: now, in: .utc)
+        let missed = DueRuns(times, in: runs, from: start, until: now)
+        return RunCalendar(of: runs, due: missed, from: start, now: now, in: .utc)
+    }
+
     /// Returns a page with a profile.
     static func page(
         _ backups: [Backup],
@@ -89,12 +98,9 @@ struct ReportPageTests {
             profile: profile,
             status: status,
             runs: runs,
-            calendar: RunCalendar(
-                of: runs.filter { $0.began < now - 4 * 86_400 },
-                due: (0..<4).reversed().map { now - 7200 - Double($0) * 86_400 },
-                weeks: 13,
-                now: now,
-                in: .utc
+            calendar: calendar(
+                runs.filter { $0.began < now - 4 * 86_400 },
+                due: (0..<4).reversed().map { now - 7200 - Double($0) * 86_400 }
             )
         )
         report.status.lastBackup = runs[0]
@@ -143,7 +149,7 @@ struct ReportPageTests {
             report.unreachable = RemoteError.unreachable(name, reason: name)
             report.plan?.refusal = name
             for index in report.runs.indices { report.runs[index].message = name }
-            report.calendar = RunCalendar(of: report.runs, due: [], weeks: 13, now: now, in: .utc)
+            report.calendar = calendar(report.runs)
         }
         page.failures = [(name, RemoteError.missing(name))]
         return page.html

@@ -35,7 +35,17 @@ struct RunCalendarTests {
         due: [Date] = [],
         in zone: LocalZone = .utc
     ) -> RunCalendar {
-        RunCalendar(of: runs, due: due, weeks: 2, now: Self.now, in: zone)
+        let times = DueTimes(.backup, since: .distantPast) { start in
+            AnySequence(due.filter { $0 > start })
+        }
+        let start = RunCalendar.start(weeks: 2, before: Self.now, in: zone)
+        return RunCalendar(
+            of: runs,
+            due: DueRuns(times, in: runs, from: start, until: Self.now),
+            from: start,
+            now: Self.now,
+            in: zone
+        )
     }
 
     @Test("A calendar has whole weeks from Monday until today")
@@ -46,6 +56,8 @@ struct RunCalendarTests {
         #expect(days.last?.date ?? (0, 0, 0) == (2026, 11, 26))
         let start = RunCalendar.start(weeks: 2, before: Self.now, in: LocalZone(offset: 3600))
         #expect(Timestamp.rfc3339(start, in: .utc) == "2026-11-15T23:00:00.000Z")
+        let month = RunCalendar.start(days: 30, before: Self.now, in: .utc)
+        #expect(Timestamp.rfc3339(month, in: .utc) == "2026-10-28T00:00:00.000Z")
     }
 
     @Test(
@@ -83,15 +95,6 @@ struct RunCalendarTests {
         #expect(calendar.days.suffix(4).map(\.state) == [.done, .missed, .failed, .none])
         #expect(calendar.days.suffix(4).map(\.missed) == [0, 1, 0, 0])
         #expect(self.calendar([], due: due).missed == Array(due.dropLast()))
-    }
-
-    @Test("A run that catches up, or that is still busy, leaves no scheduled one missed")
-    func late() {
-        let due = (0..<6).map { Self.now - 20_000 + Double($0) * 3600 }
-        // It begins late, and lasts until after the fourth.
-        #expect(
-            calendar([run(due[0] + 1800, lasting: 10_000)], due: due).missed == [due[4]]
-        )
     }
 
     @Test("A clock that was set back, and runs from the future, do no harm")

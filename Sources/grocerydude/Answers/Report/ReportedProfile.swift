@@ -53,17 +53,15 @@ extension ReportedProfile {
         var gap: String?
         if schedule != nil {
             do {
-                isInstalled = try await ScheduleInstallation.has(.backup, of: profile)
+                let installed = try await InstalledSchedule.all(invocation).ofBackups
+                isInstalled = installed?.isThere ?? false
+                options.due = installed?.due
             } catch {
                 gap = "whether the schedule is installed is not known: \(explain(error))"
             }
         }
         if isInstalled == true {
             options.nextRun = schedule?.next(after: invocation.now, in: invocation.timeZone)
-        }
-        let (now, zone) = (invocation.now, invocation.timeZone)
-        options.due = { first in
-            schedule.map { Array($0.times(after: first, in: zone).prefix { $0 < now }) } ?? []
         }
         let gather = GatherReport(
             of: invocation.absolute(invocation.stores),

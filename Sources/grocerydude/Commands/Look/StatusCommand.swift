@@ -51,7 +51,10 @@ struct StatusCommand: FolderCommand {
     private func look(
         _ invocation: Invocation
     ) async throws -> (status: Status, missed: [MissedRun], sight: Sight) {
-        let (schedule, isInstalled) = await schedule(invocation)
+        let (schedules, missed) = await schedules(invocation)
+        let isKnown = schedules != nil && invocation.isInProfilesPlaces
+        let schedule = isKnown ? invocation.profile.schedule : nil
+        let isInstalled = schedules?.ofBackups?.isThere ?? false
         let folder = try invocation.folder()
         let show = ShowStatus(
             of: invocation.absolute(invocation.stores),
@@ -61,7 +64,6 @@ struct StatusCommand: FolderCommand {
             now: invocation.now
         )
         var status = await show.run()
-        let missed = await missedRuns(invocation)
         // A folder named for this run only is no change of folders.
         if invocation.isInProfilesPlaces {
             let profile = invocation.profile.name
@@ -83,12 +85,16 @@ struct StatusCommand: FolderCommand {
         )
     }
 
-    private func missedRuns(_ invocation: Invocation) async -> [MissedRun] {
+    /// Returns the installed schedules, and their missed runs; `nil` if they are not known.
+    private func schedules(
+        _ invocation: Invocation
+    ) async -> (installed: [InstalledSchedule]?, missed: [MissedRun]) {
         do {
-            return try await MissedRun.all(invocation)
+            let installed = try await InstalledSchedule.all(invocation)
+            return (installed, try await MissedRun.all(of: installed, invocation))
         } catch {
             invocation.context.report(.warning("missed runs are not known: \(explain(error))"))
-            return []
+            return (nil, [])
         }
     }
 
@@ -105,19 +111,5 @@ struct StatusCommand: FolderCommand {
             return "\(state): the last run was at \(RunRow(last, invocation).summary)"
         }
         return "\(state): \(run.summary(invocation))"
-    }
-
-    /// Returns the schedule of these backups, and whether it is known to be installed.
-    private func schedule(_ invocation: Invocation) async -> (Schedule?, isInstalled: Bool) {
-        guard invocation.isInProfilesPlaces, let schedule = invocation.profile.schedule else {
-            return (nil, false)
-        }
-        do {
-            let isInstalled = try await ScheduleInstallation.has(.backup, of: invocation.profile)
-            return (schedule, isInstalled)
-        } catch {
-            invocation.context.report(.warning(explain(error)))
-            return (nil, false)
-        }
     }
 }

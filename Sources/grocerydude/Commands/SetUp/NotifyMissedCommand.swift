@@ -23,7 +23,8 @@ struct NotifyMissedCommand: InvokedCommand {
     var recovery: Recovery { .none }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let missed = try await MissedRun.all(invocation)
+        let schedules = try await InstalledSchedule.all(invocation)
+        let missed = try await MissedRun.all(of: schedules, invocation)
         for run in missed {
             var report = JobReport(invocation.job(run.command), .missed, at: run.due)
             report.reason = run.summary(invocation)

@@ -55,6 +55,8 @@ public struct Status: Sendable {
     public var lastBackup: RunLog.Entry?
     /// The last run of any kind with these stores and this folder.
     public var lastRun: RunLog.Entry?
+    /// The last days, and what became of the runs of each; `nil` if the log cannot be read.
+    public var calendar: RunCalendar?
     /// The last proof that a restore from this folder works.
     public var proof: RestoreProof?
     /// The time of the next backup, if a schedule is known.
@@ -78,12 +80,29 @@ public struct ShowStatus: Sendable {
     private let stores: FilePath
     let folder: BackupFolder
     private let nextRun: Date?
+    private let due: DueTimes?
     private let now: Date
 
-    public init(of stores: FilePath, in folder: BackupFolder, nextRun: Date? = nil, now: Date) {
+    /// The number of days in the calendar of a status.
+    private static let days = 30
+
+    /// - Parameters:
+    ///   - stores: the stores directory.
+    ///   - folder: the backup folder.
+    ///   - nextRun: the time of the next backup; `nil` if it is not known.
+    ///   - due: the times at which a scheduler begins backups; `nil` if none does.
+    ///   - now: the present time.
+    public init(
+        of stores: FilePath,
+        in folder: BackupFolder,
+        nextRun: Date? = nil,
+        due: DueTimes? = nil,
+        now: Date
+    ) {
         self.stores = stores
         self.folder = folder
         self.nextRun = nextRun
+        self.due = due
         self.now = now
     }
 
@@ -116,7 +135,10 @@ public struct ShowStatus: Sendable {
         filter.stores = printable(stores)
         filter.remote = folder.address
         do {
-            status.lastRun = try log.entries(filter, limit: 1).first
+            let runs = try log.entries(filter, limit: RunCalendar.mostRuns)
+            status.lastRun = runs.first
+            status.calendar = calendar(of: runs)
+            // Many runs of other commands may have been since.
             filter.command = Run.Command.backup.rawValue
             status.lastBackup = try log.entries(filter, limit: 1).first
             status.proof = try RestoreProof(in: log, stores: printable(stores), folder.address)
@@ -124,6 +146,15 @@ public struct ShowStatus: Sendable {
         } catch {
             status.warnings.append("the log cannot be read: \(explain(error))")
         }
+    }
+
+    private func calendar(of runs: [RunLog.Entry]) -> RunCalendar {
+        let start = RunCalendar.start(days: Self.days, before: now, in: folder.timeZone)
+        let isRunning = DueRuns.isBusy(stores)
+        let due = due.map {
+            DueRuns($0, in: runs, from: start, until: now, isRunning: isRunning)
+        }
+        return RunCalendar(of: runs, due: due, from: start, now: now, in: folder.timeZone)
     }
 
     // MARK: - Backups

@@ -57,8 +57,6 @@ public struct GatherReport: Sendable {
 
     /// The number of weeks in a report's calendar.
     public static let weeks = 13
-    /// The maximum number of runs that are read from the log.
-    private static let runsLimit = 5000
 
     private let stores: FilePath
     private let folder: BackupFolder
@@ -86,7 +84,7 @@ public struct GatherReport: Sendable {
         var filter = RunLog.Filter()
         filter.stores = printable(stores)
         filter.remote = folder.address
-        return try folder.memory.log?.entries(filter, limit: Self.runsLimit) ?? []
+        return try folder.memory.log?.entries(filter, limit: RunCalendar.mostRuns) ?? []
     }
 
     /// Gathers a report; a part that cannot be found out is a gap of it.

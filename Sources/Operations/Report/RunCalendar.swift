@@ -32,6 +32,9 @@ public struct RunCalendar: Sendable, Equatable {
         }
     }
 
+    /// The maximum number of runs that are read from the log for a calendar.
+    static let mostRuns = 5000
+
     /// The days, oldest first; the last one is today.
     public private(set) var days: [Day]
     /// The times at which a backup should have begun and did not, oldest first.

@@ -63,6 +63,8 @@ struct StatusAnswer: Answer {
     var lastBackup: RunRow?
     var lastRun: RunRow?
     var proved: Proof?
+    /// The last days, and what became of the runs of each.
+    var days: DayStrip
     /// The scheduled runs that did not happen.
     var missed: [MissedRow]
     var schedule: ScheduleState?
@@ -79,7 +81,7 @@ struct StatusAnswer: Answer {
     private enum CodingKeys: CodingKey {
         case stores, storesExist, remote, link, remoteError, backups, size, safetyBackups, waiting
         case others, unknown, origin, behind, newest, newestPartial, isFresh, lastBackup
-        case lastRun, proved, missed, schedule, nextRun, findings, remarks, warnings
+        case lastRun, proved, days, missed, schedule, nextRun, findings, remarks, warnings
     }
 
     init(
@@ -110,11 +112,8 @@ struct StatusAnswer: Answer {
         newest = status.newest.map { Newest($0, age: status.age, invocation) }
         let partialAge = status.newestPartial?.age(at: invocation.now)
         newestPartial = status.newestPartial.map { Newest($0, age: partialAge, invocation) }
-        func text(_ backup: Backup, _ age: Duration?) -> String {
-            backup.displayName + (age.map { ", \($0.shortText) old" } ?? "")
-        }
-        newestText = status.newest.map { text($0, status.age) } ?? "none that is good"
-        newestPartialText = status.newestPartial.map { text($0, partialAge) }
+        newestText = status.newest.map { Self.text($0, status.age) } ?? "none that is good"
+        newestPartialText = status.newestPartial.map { Self.text($0, partialAge) }
         isFresh = invocation.profile.maxAge.map { status.isFresh(within: $0) }
         lastBackup = status.lastBackup.map { RunRow($0, invocation) }
         lastRun = status.lastRun.map { RunRow($0, invocation) }
@@ -122,6 +121,7 @@ struct StatusAnswer: Answer {
         proved = status.proof.map {
             Proof(kind: $0.kind.rawValue, time: invocation.local($0.time), backup: $0.backup)
         }
+        days = DayStrip(status.calendar)
         self.missed = missed.map { MissedRow($0, invocation) }
         nextRun = status.nextRun.map(invocation.local)
         findings = status.findings.map {
@@ -129,6 +129,10 @@ struct StatusAnswer: Answer {
         }
         remarks = status.remarks
         warnings = status.warnings
+    }
+
+    private static func text(_ backup: Backup, _ age: Duration?) -> String {
+        backup.displayName + (age.map { ", \($0.shortText) old" } ?? "")
     }
 
     func write(to console: Console) {
@@ -153,6 +157,7 @@ struct StatusAnswer: Answer {
         if let lastRun, ranSince {
             rows.append(["since", "\(lastRun.command), \(lastRun.summary)"])
         }
+        rows += days.rows
         rows += missed.map { ["missed", $0.summary] }
         if backups ?? 0 > 0 { rows += provedRows }
         if let nextRun { rows.append(["next run", nextRun.description]) }

@@ -8,6 +8,12 @@ enum ProcessEnvironment {
         variables[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// Whether the locale has Unicode's characters (setlocale(3)): if not, signs are ASCII.
+    static let isUnicode: Bool = {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(ProcessEnvironment.value).first
+        return locale?.uppercased().contains("UTF") == true
+    }()
+
     /// The names of the variables that are set.
     static var names: [String] { variables.filter { !$0.value.isEmpty }.keys.sorted() }
 

@@ -119,6 +119,34 @@ struct MissedRunTests {
         #expect(try missed().isEmpty)
     }
 
+    @Test("A status shows the last 30 days, each by a sign that needs no colour and no Unicode")
+    func days() throws {
+        #expect(try !run("status").text.contains("30 days"))
+        try install()
+        #expect(try run("backup").status == 0)
+        // Three days ago, after that day's time.
+        let time = (Int(Date().timeIntervalSince1970) / 86_400 - 3) * 86_400_000 + 14_400_000
+        try Tool.check(
+            "sqlite3",
+            [
+                sandbox.path(".local/state/grocerydude/log.sqlite").string,
+                "UPDATE schedule SET since = \(time); UPDATE run SET began = \(time)",
+            ]
+        )
+        let answer = try #require(try run("status", "--json").json as? [String: Any])
+        let days = try #require(answer["days"] as? [[String: Any]])
+        let states = days.compactMap { $0["state"] as? String }
+        #expect(days.count == 30 && states[26] == "done" && states[28] == "missed", "\(states)")
+        #expect(states.prefix(26).allSatisfy { $0 == "none" })
+        for (locale, none, done) in [("C", ".", "+"), ("C.UTF-8", "·", "✓")] {
+            let environment = ["PATH": "\(sandbox.path("bin")):/usr/bin:/bin", "LC_ALL": locale]
+            let text = try program.run(["status"], environment: environment).text
+            let strip = String(repeating: none, count: 26) + done
+            #expect(text.contains(" \(strip)??") && text.contains("  \(done) done, ? missed\n"))
+            #expect(locale != "C" || text.utf8.allSatisfy { $0 < 0x80 })
+        }
+    }
+
     @Test("The block of a crontab looks for missed runs if somebody is to be notified")
     func crontab() throws {
         try install()

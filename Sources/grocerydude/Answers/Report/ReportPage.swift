@@ -209,36 +209,3 @@ struct ReportPage {
         return card("Commands", list(rows))
     }
 }
-
-extension RunCalendar.State {
-    /// The word for people.
-    var word: String {
-        switch self {
-        case .none: "no run"
-        case .partial: "in part"
-        default: rawValue
-        }
-    }
-
-    /// The sign that says the same without a colour.
-    var sign: String {
-        switch self {
-        case .none: "·"
-        case .skipped: "–"
-        case .done: "✓"
-        case .partial: "~"
-        case .missed: "?"
-        case .failed: "✗"
-        case .damaged: "!"
-        }
-    }
-}
-
-extension RunCalendar.Day {
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    /// The day and the month: `21 Nov`.
-    fileprivate var text: String { "\(date.day) \(Self.months[date.month - 1])" }
-}

@@ -40,9 +40,7 @@ struct KeyPrintCommand: FolderCommand {
     ///
     /// On paper, the squares of ink are those that the terminal leaves dark.
     private func code(of secret: String, _ invocation: Invocation) async throws -> [String] {
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(ProcessEnvironment.value).first
-        let isUnicode = locale?.uppercased().contains("UTF") == true
-        let form = (isUnicode ? "UTF8" : "ASCII") + (isatty(1) == 1 ? "" : "i")
+        let form = (ProcessEnvironment.isUnicode ? "UTF8" : "ASCII") + (isatty(1) == 1 ? "" : "i")
         let result = try await SystemProgram.run(
             "qrencode",
             ["-t", form, "-o", "-"],

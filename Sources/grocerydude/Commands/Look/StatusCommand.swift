@@ -61,6 +61,7 @@ struct StatusCommand: FolderCommand {
             in: folder,
             nextRun: isInstalled
                 ? schedule?.next(after: invocation.now, in: invocation.timeZone) : nil,
+            due: schedules?.ofBackups?.due,
             now: invocation.now
         )
         var status = await show.run()

@@ -41,7 +41,9 @@ struct ProgressBar {
 
     /// Returns the line's text: percentage, rate and remaining time, if the total is known.
     static func line(_ progress: Progress, at now: ContinuousClock.Instant) -> String {
-        guard let part = progress.part else { return "\(progress.stage.rawValue) …" }
+        guard let part = progress.part else {
+            return "\(progress.stage.rawValue) \(ProcessEnvironment.isUnicode ? "…" : "...")"
+        }
         let filled = Int(part * Double(width))
         let bar =
             String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)

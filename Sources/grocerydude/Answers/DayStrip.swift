@@ -1,0 +1,96 @@
+internal import Backups
+internal import Operations
+
+/// The last days in one line, a sign for each, and in JSON a day for each.
+struct DayStrip: Encodable {
+    struct Day: Encodable {
+        var date: String
+        var state: String
+        var runs: Int
+        var missed: Int
+        var message: String?
+    }
+
+    private let days: [RunCalendar.Day]
+
+    init(_ calendar: RunCalendar?) { days = calendar?.days ?? [] }
+
+    func encode(to encoder: any Encoder) throws {
+        try days.map { day in
+            Day(
+                date: day.isoText,
+                state: day.state.rawValue,
+                runs: day.runs,
+                missed: day.missed,
+                message: day.message
+            )
+        }.encode(to: encoder)
+    }
+
+    /// The signs of the days, and below them the meaning of each sign; none if nothing ran or was missed.
+    var rows: [[String]] {
+        let states = Set(days.map(\.state)).subtracting([.none]).sorted()
+        guard let first = days.first, !states.isEmpty else { return [] }
+        let signs = days.map { Self.sign(of: $0.state) }.joined()
+        let words = states.map { "\(Self.sign(of: $0)) \($0.word)" }
+        return [
+            ["\(days.count) days", "\(first.text) \(signs) today"],
+            ["", words.joined(separator: ", ")],
+        ]
+    }
+
+    private static func sign(of state: RunCalendar.State) -> String {
+        ProcessEnvironment.isUnicode ? state.sign : state.plainSign
+    }
+}
+
+extension RunCalendar.State {
+    /// The word for people.
+    var word: String {
+        switch self {
+        case .none: "no run"
+        case .partial: "in part"
+        default: rawValue
+        }
+    }
+
+    /// The sign that says the same without a colour.
+    var sign: String {
+        switch self {
+        case .none: "·"
+        case .skipped: "–"
+        case .done: "✓"
+        case .failed: "✗"
+        default: plainSign
+        }
+    }
+
+    /// The sign in ASCII.
+    fileprivate var plainSign: String {
+        switch self {
+        case .none: "."
+        case .skipped: "-"
+        case .done: "+"
+        case .partial: "~"
+        case .missed: "?"
+        case .failed: "x"
+        case .damaged: "!"
+        }
+    }
+}
+
+extension RunCalendar.Day {
+    static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// The day and the month: `21 Nov`.
+    var text: String { "\(date.day) \(Self.months[date.month - 1])" }
+
+    /// The day as `2026-11-21`.
+    fileprivate var isoText: String {
+        let (year, month, day) = date
+        return [Timestamp.pad(year, 4), Timestamp.pad(month, 2), Timestamp.pad(day, 2)]
+            .joined(separator: "-")
+    }
+}

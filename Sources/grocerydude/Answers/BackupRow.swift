@@ -13,6 +13,8 @@ struct BackupRow: AnswerRow {
     /// Whether a list for people shows the origin, because there are several.
     private var showsOrigin = false
     var size: Int64
+    /// The bytes that it added to the backups before it, see `[Backup].added`.
+    var added: Int64?
     var time: LocalTime?
     var timeSource: String?
     /// The reason for a safety backup.
@@ -72,18 +74,30 @@ struct BackupRow: AnswerRow {
     private let distrustMark: String?
 
     private enum CodingKeys: CodingKey {
-        case name, displayName, size, time, timeSource, reason, kind, needs, partial, anomaly
+        case name, displayName, size, added, time, timeSource, reason, kind, needs, partial, anomaly
         case damaged, notReady, damage, pinned, encrypted, sealed, waiting, origin, own
         case signer, distrust, tags, note
         case lastCheck, deepestCheck
     }
 
     /// Returns the rows of a list in which no two backups look the same.
-    static func rows(_ backups: [Backup], _ invocation: Invocation) -> [BackupRow] {
+    ///
+    /// - Parameters:
+    ///   - backups: the backups, newest first.
+    ///   - all: those of them and of others with which each is compared.
+    ///   - invocation: the command's invocation.
+    /// - Returns: a row for each backup.
+    static func rows(
+        _ backups: [Backup],
+        among all: [Backup],
+        _ invocation: Invocation
+    ) -> [BackupRow] {
+        let added = Dictionary(zip(all.map(\.name.exact), all.added)) { first, _ in first }
         let (own, origins) = (invocation.origin, Set(backups.map { $0.origin ?? "" }))
         return zip(backups, backups.shownNames).map { backup, shownName in
             var row = BackupRow(backup, own, invocation)
             row.shownName = shownName
+            row.added = added[backup.name.exact] ?? nil
             row.showsOrigin = origins.count > 1
             return row
         }
@@ -126,31 +140,38 @@ struct BackupRow: AnswerRow {
     static func write(_ rows: [BackupRow], to console: Console) {
         guard let first = rows.first else { return }
         let cells =
-            [["BACKUP", "SIZE", "MADE"] + (first.showsOrigin ? ["ORIGIN"] : [])]
+            [["BACKUP", "SIZE", "ADDED", "MADE"] + (first.showsOrigin ? ["ORIGIN"] : [])]
             + rows.map(\.columns)
-        let width = Columns(rows: cells, right: [1]).lines.map(Columns.width).max() ?? 0
+        let width = Columns(rows: cells, right: numbers).lines.map(Columns.width).max() ?? 0
         let marks = [""] + rows.map(\.marks)
         let isBeside = marks.map { $0.isEmpty || width + 2 + Columns.width(of: $0) <= 80 }
         let beside = zip(marks, isBeside).map { $1 ? $0 : "" }
-        let lines = Columns(rows: zip(cells, beside).map { $0 + [$1] }, right: [1]).lines
+        let lines = Columns(rows: zip(cells, beside).map { $0 + [$1] }, right: numbers).lines
         for (index, line) in lines.enumerated() {
             console.answer(lines: isBeside[index] ? [line] : [line, "    \(marks[index])"])
         }
     }
 
+    /// The columns with numbers.
+    private static let numbers: Set = [1, 2]
+
     /// The cells of its row where a person chooses from several.
     var cells: [String] { columns + [marks] }
 
     private var columns: [String] {
-        let size = "\(needs.isEmpty && kind == "full" ? "" : "+")\(byteCount(size))"
+        let sum = added.map { "\($0 < 0 ? "-" : "+")\(byteCount(abs($0)))" }
         let from = showsOrigin ? [printable(bytes: (origin ?? "unknown").utf8)] : []
-        return [shownName, size, time?.description ?? "unknown"] + from
+        return [shownName, byteCount(size), sum ?? "", time?.description ?? "unknown"] + from
     }
 
     private var marks: String {
         var marks: [String] = []
         if let reason { marks.append(reason) }
-        if !needs.isEmpty { marks.append("needs \(needs.count) more") }
+        if !needs.isEmpty {
+            marks.append("needs \(needs.count) more")
+        } else if kind == "increment" {
+            marks.append("increment")
+        }
         if waiting { marks.append("waiting for upload") }
         if pinned { marks.append("pinned") }
         if encrypted { marks.append(sealed ? "encrypted, content unknown" : "encrypted") }

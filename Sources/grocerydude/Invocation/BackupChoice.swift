@@ -20,10 +20,12 @@ struct BackupChoice {
         guard invocation.console.canAsk else { throw CommandError.noBackupNamed }
         let backups = BackupSelection()(try await known(folder.listWithWaiting()).backups)
         guard !backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
-        let rows = BackupRow.rows(backups, invocation).enumerated().map { number, row in
+        let rows = BackupRow.rows(backups, among: backups, invocation).enumerated().map {
+            number,
+            row in
             ["\(number + 1)"] + row.cells
         }
-        let choices = Columns(rows: rows, right: [0, 2]).lines
+        let choices = Columns(rows: rows, right: [0, 2, 3]).lines
         while let reply = invocation.console.prompt(
             "Restore which? [1-\(backups.count)]",
             choices: choices

@@ -26,7 +26,7 @@ struct ListCommandTests {
         #expect(try program.run(["backup", "--quiet"] + remarks + places).status == 0)
         let lines = try program.run(["list"] + places).text.split(separator: "\n").map(String.init)
         try #require(lines.count == 4, "\(lines)")
-        #expect(lines[0].wholeMatch(of: /BACKUP +SIZE  MADE/) != nil, "\(lines[0])")
+        #expect(lines[0].wholeMatch(of: /BACKUP +SIZE +ADDED  MADE/) != nil, "\(lines[0])")
         #expect(lines[1].hasPrefix("[20") && !lines[1].contains("auditors"))
         #expect(lines[2] == "    [before-the-upgrade, monthly], kept for the auditors")
         #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines)")
@@ -40,6 +40,38 @@ struct ListCommandTests {
         let lines = try program.run(["list"] + places).text.split(separator: "\n")
         #expect(lines.first?.hasSuffix("ORIGIN") == true && lines.count == 3)
         #expect(lines.contains { $0.contains("  nas") }, "\(lines)")
+    }
+
+    @Test("The list says what each backup added to the one before, and '--since' changes no number")
+    func added() throws {
+        func backUp(_ more: String...) throws {
+            #expect(try program.run(["backup", "--quiet"] + more + places).status == 0)
+        }
+        func list(_ more: String...) throws -> [[String: Any]] {
+            try #require(
+                program.run(["list", "--json"] + more + places).json as? [[String: Any]]
+            )
+        }
+        try backUp()
+        // For less than this, a whole backup is as good as an increment.
+        var random = Pseudorandom(seed: 3)
+        try program.sandbox.write(random.bytes(18 << 20), to: "Stores/photo.jpg")
+        try backUp("--incremental")
+        try backUp("--origin", "nas")
+        try program.sandbox.write("note", to: "Stores/note.txt")
+        try backUp("--incremental")
+        try FileManager.default.removeItem(atPath: program.sandbox.path("Stores/photo.jpg").string)
+        try backUp()
+        let rows = try list()
+        let sizes = rows.compactMap { $0["size"] as? Int }
+        let added = rows.map { $0["added"] as? Int }
+        try #require(rows.count == 5 && sizes.count == 5)
+        #expect(added[4] == nil && added[2] == nil, "\(added)")
+        #expect(added[3] == sizes[3] - sizes[4] && sizes[3] - sizes[4] > 18_000_000)
+        #expect(added[1] == sizes[1] && added[0] == sizes[0] - sizes[3])
+        #expect(try list("--origin", "nas").first?["added"] == nil)
+        let text = try program.run(["list", "--since", "1h"] + places).text
+        #expect(text.contains("  -18.") && text.contains("  +18."), "\(text)")
     }
 
     @Test("The list of deleted backups has a header too, and is empty if there are none")

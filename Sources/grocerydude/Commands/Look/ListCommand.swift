@@ -57,14 +57,15 @@ struct ListCommand: FolderCommand {
         let (outcome, unreachable) = try await folder.listWithWaiting()
         var selection = selection.selection(invocation)
         selection.origin = stores.origin
-        var backups = selection(outcome.backups.withoutReplaced)
+        let all = BackupSelection()(outcome.backups.withoutReplaced)
+        var backups = selection(all)
         var problems: [Problem] = []
         if let contains {
             let search = BackupsContaining(in: folder, context: invocation.context)
             let found = try await search.run(contains, among: backups)
             (backups, problems) = (found.backups, found.problems)
         }
-        var sight = Sight(answer: BackupRow.rows(backups, invocation))
+        var sight = Sight(answer: BackupRow.rows(backups, among: all, invocation))
         sight.unreachable = unreachable
         sight.problems = problems
         sight.remarks = problems.map { .problem($0) }

@@ -1,7 +1,11 @@
+import Backups
 import Files
+import Foundation
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import grocerydude
 
 @Suite("Pruning from the command line")
 struct PruneCommandTests {
@@ -42,6 +46,29 @@ struct PruneCommandTests {
         #expect(try backups().count == 2)
         #expect(try program.run(["backup", "--skip-if-unchanged"] + places).status == 0)
         #expect(try backups().count == 2)
+    }
+
+    @Test("A dry run has a calendar of at most 24 months, whose signs need no Unicode")
+    func calendar() throws {
+        func time(_ year: Int, _ month: Int, _ day: Int) -> LocalTime {
+            let days = Timestamp.daysSinceEpoch(year, month, day)
+            return LocalTime(Date(timeIntervalSince1970: Double(days) * 86_400), in: .utc)
+        }
+        let keep = [time(2026, 11, 1), time(2026, 11, 30)]
+        let old = (0..<10_000).map { time(2026, 10 - $0 % 10, 1 + $0 % 28) }
+        let older = (0..<400).map { time(1000 + $0, 1, 1) }
+        let lines = PruneCalendar(keep: keep, remove: [time(2026, 11, 30)] + old + older).lines
+        #expect(lines.count == 1 + 1 + 24 + 1 + 1)
+        #expect(lines.allSatisfy { Columns.width(of: $0) <= 80 })
+        #expect(lines[lines.count - 2].hasSuffix("387 to go"))
+        #expect(PruneCalendar(keep: [], remove: []).lines.isEmpty)
+        #expect(try program.run(["backup"] + places).status == 0)
+        let dry = ["prune", "--keep-last", "1", "--dry-run"] + places
+        let text = try program.run(dry, environment: ["LC_ALL": "C"]).text
+        #expect(text.contains("+") && text.hasSuffix("+ kept, x to go, * some of each\n"))
+        #expect(text.utf8.allSatisfy { $0 < 0x80 })
+        let unicode = try program.run(dry, environment: ["LC_ALL": "en_US.utf8"]).text
+        #expect(unicode.hasSuffix("✓ kept, ✗ to go, ± some of each\n"))
     }
 
     @Test("A prune reports in JSON the backups that it could not remove")

@@ -31,16 +31,12 @@ struct DayStrip: Encodable {
     var rows: [[String]] {
         let states = Set(days.map(\.state)).subtracting([.none]).sorted()
         guard let first = days.first, !states.isEmpty else { return [] }
-        let signs = days.map { Self.sign(of: $0.state) }.joined()
-        let words = states.map { "\(Self.sign(of: $0)) \($0.word)" }
+        let signs = days.map(\.state.shownSign).joined()
+        let words = states.map { "\($0.shownSign) \($0.word)" }
         return [
             ["\(days.count) days", "\(first.text) \(signs) today"],
             ["", words.joined(separator: ", ")],
         ]
-    }
-
-    private static func sign(of state: RunCalendar.State) -> String {
-        ProcessEnvironment.isUnicode ? state.sign : state.plainSign
     }
 }
 
@@ -54,26 +50,26 @@ extension RunCalendar.State {
         }
     }
 
-    /// The sign that says the same without a colour.
+    /// The sign that says the same without a colour, for a page.
     var sign: String {
         switch self {
         case .none: "·"
         case .skipped: "–"
         case .done: "✓"
         case .failed: "✗"
-        default: plainSign
+        case .partial, .missed, .damaged: shownSign
         }
     }
 
-    /// The sign in ASCII.
-    fileprivate var plainSign: String {
+    /// The sign for a terminal.
+    fileprivate var shownSign: String {
         switch self {
-        case .none: "."
-        case .skipped: "-"
-        case .done: "+"
+        case .none: Sign.nothing
+        case .skipped: Sign.skipped
+        case .done: Sign.done
         case .partial: "~"
         case .missed: "?"
-        case .failed: "x"
+        case .failed: Sign.failed
         case .damaged: "!"
         }
     }

@@ -79,6 +79,13 @@ struct PruneAnswer: Answer {
             keep.map { $0.cells("keep") }
             + remove.map { $0.cells(dryRun ? "would remove" : "remove") }
         for line in Columns(rows: rows).lines { console.done(line, isDryRun: dryRun) }
+        if dryRun {
+            let calendar = PruneCalendar(
+                keep: keep.compactMap(\.time),
+                remove: remove.compactMap(\.time)
+            )
+            console.answer(lines: calendar.lines)
+        }
         writeTrash(to: console)
         guard !isOfTrashAlone else {
             return console.message("no policy says what to keep: only the trash is emptied")

@@ -42,7 +42,7 @@ struct ProgressBar {
     /// Returns the line's text: percentage, rate and remaining time, if the total is known.
     static func line(_ progress: Progress, at now: ContinuousClock.Instant) -> String {
         guard let part = progress.part else {
-            return "\(progress.stage.rawValue) \(ProcessEnvironment.isUnicode ? "…" : "...")"
+            return "\(progress.stage.rawValue) \(Sign.ellipsis)"
         }
         let filled = Int(part * Double(width))
         let bar =

@@ -17,6 +17,8 @@ extension CheckBackups {
         guard archived.isDescribed, let header = archived.header,
             !header.isIncrement || !archived.needs.isEmpty
         else { return }
+        result.look(at: .files)
+        var isKnown = true
         let opened = OpenedBackup(archived, context: context)
         let contents = try opened.contents()
         let present = try PresentFiles(of: contents, in: opened)
@@ -37,12 +39,19 @@ extension CheckBackups {
                 result.externalReferences = (result.externalReferences ?? 0) + names.count
                 result.tell(try present.missing(names, of: store), known: known)
             } catch let error as StoreError {
-                if case .damagedPage = error { throw error }
+                if case .damagedPage = error {
+                    result.look(at: .stores)
+                    throw error
+                }
                 // The store's bytes are the saved ones, so this is no damage of the backup.
                 let reason = "what rows of '\(path)' refer to is not known: \(error)"
                 result.remarks.append(reason)
+                isKnown = false
             }
         }
+        guard isKnown else { return }
+        let isWhole = result.missingReferences == 0
+        result.find(!result.damage.isEmpty ? .damaged : isWhole ? .well : .part)
     }
 
     /// The files of external data in a backup.

@@ -23,6 +23,29 @@ public struct CheckBackups: Sendable {
         public init() {}
     }
 
+    /// Something that a check looks at, in this order.
+    public enum Aspect: String, Sendable, CaseIterable {
+        /// The structure of the archive, and its manifest.
+        case archive
+        /// The digests of the data.
+        case contents
+        /// The stores, each by SQLite in full.
+        case stores
+        /// The files that rows refer to.
+        case files
+        /// The signature of the manifest.
+        case signature
+    }
+
+    /// The finding of a check about something that it looked at.
+    public enum Finding: String, Sendable {
+        case well, damaged
+        /// Only a part of the data was read, or only a part of the files was saved, as the backup says.
+        case part
+        /// The signer is not known.
+        case unknown
+    }
+
     /// The result for one backup.
     public struct Result: Sendable {
         public var backup: Backup
@@ -41,11 +64,24 @@ public struct CheckBackups: Sendable {
         public var failure: (any Error)?
         /// The basis of the comparison, if its data was not read.
         public var comparison: BackupComparison.Basis?
+        /// The findings about all that was looked at; whatever is not there was not looked at.
+        public internal(set) var findings: [Aspect: Finding] = [:]
+        /// The aspect that is being looked at.
+        var current: Aspect?
 
         /// Whether it was checked and is intact.
         public var isGood: Bool {
             if case .nothing = comparison { return false }
             return damage.isEmpty && failure == nil
+        }
+
+        /// Begins to look at something, so that it is known what an error is about.
+        mutating func look(at aspect: Aspect) { current = aspect }
+
+        /// Ends to look at something.
+        mutating func find(_ finding: Finding) {
+            if let current { findings[current] = finding }
+            current = nil
         }
     }
 
@@ -107,6 +143,7 @@ public struct CheckBackups: Sendable {
     ) async throws -> Result {
         var result = Result(backup: backup, subset: options.restores ? nil : subset, damage: [])
         var id = backup.id
+        result.look(at: .archive)
         do {
             let archived = try await context.open(
                 backup,
@@ -115,15 +152,19 @@ public struct CheckBackups: Sendable {
                 alone: options.leavesOutNeeds && !options.restores
             )
             id = archived.id
-            result.remarks += [folder.remark(onSignerOf: archived)].compactMap(\.self)
+            result.find(.well)
+            lookAtSignature(of: archived, &result)
+            result.look(at: .contents)
             if options.restores {
                 try rehearse(archived, &result)
             } else {
                 try context.verify(archived, reading: subset)
+                result.find(result.part == nil ? .well : .part)
                 if result.part == nil { try checkReferences(of: archived, &result) }
             }
         } catch let error where error.tellsDamage {
             result.damage = [explain(error)]
+            result.find(.damaged)
         } catch let error as CancellationError {
             throw error
         } catch {
@@ -132,6 +173,16 @@ public struct CheckBackups: Sendable {
         }
         await remember(result, id, at: date)
         return result
+    }
+
+    private func lookAtSignature(of archived: ArchivedBackup, _ result: inout Result) {
+        result.look(at: .signature)
+        if let remark = folder.remark(onSignerOf: archived) {
+            result.remarks.append(remark)
+            result.find(.unknown)
+        } else if archived.isTrusted {
+            result.find(.well)
+        }
     }
 
     /// Returns whether the folder has a new backup with all its bytes; if so, reports that.
@@ -192,6 +243,8 @@ public struct CheckBackups: Sendable {
         _ result: inout Result
     ) throws {
         try context.rehearse(archived, into: Directory.open(scratch))
+        result.find(.well)
+        result.look(at: .stores)
         context.report(.began(.checking, total: nil))
         let directory = try StoresDirectory(scratch)
         let search = try ExternalDataSearch(in: directory, context)
@@ -207,11 +260,15 @@ public struct CheckBackups: Sendable {
                 damage.append(error.description)
             }
         )
+        result.find(damage.isEmpty ? .well : .damaged)
         result.remarks += remarks
+        result.look(at: .files)
         result.externalReferences = try search.facts().compactMap(\.externalReferences)
             .reduce(nil) { ($0 ?? 0) + Int($1) }
         // The archive is not to blame for the saved stores, but the user needs to know.
-        result.damage = try damage + search.finish().map(\.description)
+        let missing = try search.finish().map(\.description)
+        result.find(missing.isEmpty ? .well : .damaged)
+        result.damage = damage + missing
     }
 }
 

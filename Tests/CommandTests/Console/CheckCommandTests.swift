@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -12,10 +13,44 @@ struct CheckCommandTests {
         for _ in 1...2 { try program.expect(["backup", "--quiet", "--same-name", "number"]) }
         let text = try program.expect(["check", "--all"]).text
         let places = text.split(separator: "\n").map { line in
-            line.firstRange(of: "whole").map {
+            line.firstRange(of: "yes").map {
                 line.distance(from: line.startIndex, to: $0.lowerBound)
             }
         }
-        #expect(places.count == 2 && places[0] != nil && places[0] == places[1], "\(text)")
+        #expect(places.count == 3 && places[1] != nil && places[1] == places[2], "\(text)")
+    }
+
+    @Test("A check of several backups calls nothing well that it did not look at")
+    func table() throws {
+        let program = try Program()
+        try program.make(stores: "Stores", remote: "Remote")
+        try program.configure("stores: ~/Stores\nremote: ~/Remote\n")
+        try program.expect(["backup", "--quiet", "--same-name", "number"])
+        let list = try program.expect(["list", "--json"]).json as? [[String: Any]]
+        let name = try #require(list?.first?["name"] as? String)
+        var bytes = try program.sandbox.read("Remote/\(name)")
+        bytes[bytes.count / 4] ^= 1
+        try program.sandbox.write(bytes, to: "Remote/\(name)")
+        try program.expect(["backup", "--quiet", "--same-name", "number"])
+        func rows(_ more: String...) throws -> [[String]] {
+            let text = try program.run(["check", "--all"] + more).text
+            let lines = text.split(separator: "\n")
+            let table = lines.filter { !$0.contains("SHA-256") }
+            #expect(table[0].hasPrefix("BACKUP  ") && table.allSatisfy { $0.count <= 80 })
+            return lines.dropFirst().map { line in
+                line.components(separatedBy: "  ").dropFirst().filter { !$0.isEmpty }
+                    .map { $0.trimmingCharacters(in: .whitespaces) }
+            }
+        }
+        let plain = try rows()
+        #expect(plain[0].prefix(3) == ["well", "well", "-"] && plain[0].last == "yes", "\(plain)")
+        #expect(plain[1].prefix(3) == ["well", "DAMAGED", "-"] && plain[1].last == "no")
+        #expect(try rows("--restore")[0].prefix(3) == ["well", "well", "well"])
+        let part = try rows("--read-data-subset", "1/2")
+        #expect(part[0].prefix(3) == ["well", "part 1/2", "-"] && part[0].last == "part")
+        let json = try program.expect(["check", "--all", "--json"], status: 20).json
+        let looked = (json as? [[String: Any]])?.map { $0["looked_at"] as? [String: String] }
+        #expect(looked?[0]?["contents"] == "well" && looked?[0]?["stores"] == nil)
+        #expect(looked?[1]?["contents"] == "damaged")
     }
 }

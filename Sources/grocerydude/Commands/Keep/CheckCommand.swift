@@ -80,16 +80,15 @@ struct CheckCommand: FolderCommand {
         if quick {
             let wanted = try await wanted(of: backups, in: folder, checks, invocation)
             results = try await checks.compare(wanted, at: invocation.now)
-            let width = CheckRow.width(of: wanted)
-            try invocation.console.answer(
-                results.map { CheckRow($0, nameWidth: width, invocation) }
-            )
+            let form = CheckRow.Form(of: wanted, isQuick: true)
+            try invocation.console.answer(results.map { CheckRow($0, in: form, invocation) })
             return result(of: results, invocation)
         }
         let choice = invocation.profile.check.readDataSubset
         var wanted = try await wanted(of: backups, in: folder, checks, invocation)
         if choice != nil, names.isEmpty { wanted = checks.mostNeededFirst(wanted) }
-        let width = CheckRow.width(of: wanted)
+        let form = CheckRow.Form(of: wanted)
+        if let header = form.header, !output.json { invocation.console.done(header) }
         for backup in wanted {
             let result = try await checks.run(
                 backup,
@@ -98,12 +97,10 @@ struct CheckCommand: FolderCommand {
             )
             results.append(result)
             guard !output.json else { continue }
-            try invocation.console.answer([CheckRow(result, nameWidth: width, invocation)])
+            try invocation.console.answer([CheckRow(result, in: form, invocation)])
         }
         if output.json {
-            try invocation.console.answer(
-                results.map { CheckRow($0, nameWidth: width, invocation) }
-            )
+            try invocation.console.answer(results.map { CheckRow($0, in: form, invocation) })
         }
         return result(of: results, invocation)
     }

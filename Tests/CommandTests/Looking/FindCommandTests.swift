@@ -38,9 +38,12 @@ struct FindCommandTests {
     func text() throws {
         let names = try names()
         let lines = try program.expect("find", "MILK").text.split(separator: "\n").map(String.init)
-        #expect(lines.count == 4 && lines.first == "Shop.sqlite  item  id 1")
+        #expect(lines.count == 6 && lines.first == "Shop.sqlite  item  id 1")
+        #expect(lines[1].hasPrefix("    +~") && lines[1].count == 8)
+        #expect(lines[5].hasPrefix("    grocerydude restore --rows 'item' --where '[id] = 1'"))
+        #expect(lines[5].hasSuffix("\(names[1]) Stores.zip'"), "\(lines[5])")
         for (line, (name, text)) in zip(
-            lines.dropFirst(),
+            lines.dropFirst(2),
             [
                 (names[0], "first: name 'Milk', count 2"),
                 (names[1], "changed: name 'Milk' → 'Soya milk'"), (names[2], "gone"),
@@ -79,6 +82,36 @@ struct FindCommandTests {
         #expect(limited.errors.contains("there are more rows than these 1"))
     }
 
+    @Test("The command below a row that is lost or changed brings it back, whatever its names")
+    func command() throws {
+        try sql(
+            """
+            CREATE TABLE "a ]'-" ("k]" TEXT PRIMARY KEY, v);
+            INSERT INTO "a ]'-" VALUES ('it''s' || char(10, 27), 1), ('kept', 2), ('other', 3)
+            """
+        )
+        try program.expect("backup", "--quiet")
+        try sql("DELETE FROM \"a ]'-\" WHERE v = 1; UPDATE \"a ]'-\" SET v = 5 WHERE v = 2")
+        let find = try program.expect("find", "--where", "a ]'-", "v < 3").text
+        let commands = find.split(separator: "\n").filter { $0.hasPrefix("    grocerydude ") }
+        #expect(commands.count == 2 && commands.filter { $0.contains("replace") }.count == 1)
+        for command in commands {
+            let outcome = try Tool.run(
+                "bash",
+                ["-c", "grocerydude() { \"$0\" \"$@\" --yes; }; \(command)", Program.path],
+                environment: program.environment,
+                directory: program.sandbox.path
+            )
+            #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+        }
+        let path = program.sandbox.path("Stores/Shop.sqlite").string
+        let rows = try Tool.check("sqlite3", [path, "SELECT v FROM \"a ]'-\" ORDER BY 1"])
+        #expect(rows == "1\n2\n3\n")
+        let gone = try program.expect("find", "milk", "--deleted").text
+        #expect(gone.contains("id 1\n") && !gone.contains("id 2\n"))
+        #expect(try program.expect("find", "0%", "--deleted").text.isEmpty)
+    }
+
     @Test("A search shows rows without harm to a terminal")
     func escapes() throws {
         try sql(
@@ -99,7 +132,7 @@ struct FindCommandTests {
         let outcome = try program.expect("find", "milk", status: 3)
         let lines = outcome.text.split(separator: "\n").map { $0.split(separator: "  ").last ?? "" }
         // It has the time of its name, which knows no seconds.
-        let told = Set(lines.dropFirst())
+        let told = Set(lines.dropFirst(2).dropLast())
         #expect(told == ["first: name 'Milk', count 2", "not known", "gone"], "\(outcome.text)")
         #expect(outcome.text.contains("\(name)  not known\n"))
         #expect(outcome.errors.ranges(of: name).count == 1, "\(outcome.errors)")
@@ -121,8 +154,10 @@ struct FindCommandTests {
             try program.sandbox.write(text, to: "Remote/\(names[index]) Stores.zip")
         }
         func told() throws -> [String] {
-            try program.expect("find", "oats", status: 3).text.split(separator: "\n").dropFirst()
-                .map { $0.split(separator: "  ").map(String.init).joined(separator: ": ") }
+            try program.expect("find", "oats", status: 3).text.split(separator: "\n").dropFirst(2)
+                .dropLast().map {
+                    $0.split(separator: "  ").map(String.init).joined(separator: ": ")
+                }
         }
         try cut(5, to: "no archive")
         try cut(6, to: "nor this one")

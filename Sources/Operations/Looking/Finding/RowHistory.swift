@@ -32,6 +32,11 @@ public struct RowHistory: Sendable {
         public var last: Place?
     }
 
+    /// The row in one state, compared with the state before.
+    public enum Mark: UInt8, Sendable {
+        case absent, same, changed, appeared, gone, unknown
+    }
+
     /// The row's status in the newest state.
     public enum End: Sendable, Equatable {
         case there, gone, unknown
@@ -51,7 +56,21 @@ public struct RowHistory: Sendable {
     /// The first and the last state that contain the row.
     public var first: Place
     public var last: Place
+    /// The last state with the values before the last change; `nil` if they never changed.
+    public var beforeChange: Place?
     /// The row's status in `newest`.
     public var end: End
     public var newest: Place
+    /// The row in each state, oldest first.
+    public var life: [Mark]
+    /// A condition in SQL that only this row meets; `nil` if its key is too large.
+    public var condition: String?
+
+    /// The backup that has the row as it was before it was lost or changed, if it can be restored from there.
+    public var source: Backup? {
+        guard newest == .live else { return nil }
+        let place = end == .there ? beforeChange : last
+        guard case .backup(let backup)? = place else { return nil }
+        return backup
+    }
 }

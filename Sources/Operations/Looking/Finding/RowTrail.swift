@@ -16,6 +16,8 @@ struct RowTrail {
     private(set) var events: [RowHistory.Event] = []
     private(set) var first: Place?
     private(set) var last: Place?
+    private(set) var beforeChange: Place?
+    private(set) var life: [RowHistory.Mark] = []
     private(set) var newest: Place?
     private(set) var end = RowHistory.End.gone
     /// The row as the last state that contains it has it.
@@ -29,11 +31,13 @@ struct RowTrail {
         switch sight {
         case .there(let row): takeRow(row, at: place)
         case .absent:
+            life.append(isThere ? .gone : .absent)
             if isThere {
                 events.append(RowHistory.Event(place: place, change: .gone, last: last))
             }
             (isThere, end) = (false, .gone)
         case .unknown(let reason):
+            life.append(.unknown)
             if end == .unknown, let event = events.last, case .unknown(_, reason) = event.change {
                 events[events.count - 1].change = .unknown(until: place, reason: reason)
             } else {
@@ -51,11 +55,14 @@ struct RowTrail {
             events[events.count - 1].change = .unknown(until: place, reason: reason)
         }
         if end == .there { last = place }
+        life.append(end == .unknown ? .unknown : end == .there ? .same : .absent)
         newest = place
     }
 
     private mutating func takeRow(_ next: KeptRow, at place: Place) {
         let changes = row?.changes(to: next) ?? []
+        life.append(row == nil || !isThere ? .appeared : changes.isEmpty ? .same : .changed)
+        if !changes.isEmpty { beforeChange = last }
         if row == nil {
             events.append(RowHistory.Event(place: place, change: .first(next.cells)))
         } else if !isThere {

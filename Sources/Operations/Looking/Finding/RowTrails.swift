@@ -105,9 +105,35 @@ final class RowTrails {
                 events: trail.events,
                 first: first,
                 last: last,
+                beforeChange: trail.beforeChange,
                 end: trail.end,
-                newest: newest
+                newest: newest,
+                life: trail.life,
+                condition: kept.condition(in: row.table, by: row.identity)
             )
         }
+    }
+}
+
+extension KeptRow {
+    /// The greatest length in bytes of a condition.
+    private static let longestCondition = 1000
+
+    /// Returns a condition that only this row of a table meets; `nil` if it would be too long.
+    fileprivate func condition(in table: TableSchema, by identity: TableIdentity) -> String? {
+        let isByRowID = identity == .rowID && table.rowIDAlias == nil
+        let terms = key.map { column, value -> String? in
+            guard case .stored(let stored) = value else { return nil }
+            let name = isByRowID ? table.rowIDName ?? column : Self.bracketed(column)
+            return stored == .null ? "\(name) IS NULL" : "\(name) = \(stored.sqlLiteral)"
+        }
+        guard !terms.isEmpty, !terms.contains(nil) else { return nil }
+        let text = terms.compactMap(\.self).joined(separator: " AND ")
+        return text.utf8.count <= Self.longestCondition ? text : nil
+    }
+
+    /// Returns a name in SQL that a shell leaves alone, if possible.
+    private static func bracketed(_ name: String) -> String {
+        name.contains("]") ? name.sqlIdentifier : "[\(name)]"
     }
 }

@@ -38,7 +38,9 @@ struct HistoryAnswer: Answer {
 
     func write(to console: Console) {
         switch content {
-        case .row(let row): console.answer(lines: row.history.lines)
+        case .row(let row):
+            let command = row.command.map { ["    \($0)"] } ?? []
+            console.answer(lines: row.history.lines + command)
         case .summary(let summary):
             if summary.more {
                 console.message(
@@ -47,6 +49,7 @@ struct HistoryAnswer: Answer {
             } else if summary.rows == 0, summary.problems.isEmpty {
                 console.message("no row is like that")
             }
+            if summary.rows > 0 { console.message(RowHistory.lifeKey) }
         }
     }
 }
@@ -74,12 +77,14 @@ private struct RowObject: Encodable {
     var last: String
     /// The row's state in the newest known data: `there`, `gone` or `unknown`.
     var end: String
+    /// The command that brings the row back as it was before it was lost or changed.
+    var command: String?
     var events: [Event]
 
     let history: RowHistory
 
     private enum CodingKeys: String, CodingKey {
-        case messageType, store, table, entity, key, first, last, end, events
+        case messageType, store, table, entity, key, first, last, end, command, events
     }
 
     init(_ history: RowHistory, _ invocation: Invocation) {
@@ -97,6 +102,7 @@ private struct RowObject: Encodable {
             case .gone: "gone"
             case .unknown: "unknown"
             }
+        command = history.command(invocation)
         events = history.events.map { event in
             var object = Event(change: "", state: event.place.name, cells: [])
             if case .backup(let backup) = event.place {
@@ -171,7 +177,41 @@ extension RowHistory {
         }
         if end == .there, rows.last?.place != last { rows.append((last, "still there")) }
         let columns = Columns(rows: rows.map { ["    \($0.place.title)", $0.text] })
-        return ["\(store)  \(title)  \(key)"] + columns.lines
+        return ["\(store)  \(title)  \(key)", "    \(lifeLine)"] + columns.lines
+    }
+
+    /// The maximum number of signs in a line of life.
+    private static let lifeLimit = 60
+
+    /// A sign for each state, oldest first; of many states each sign has the most notable of some.
+    private var lifeLine: String {
+        let count = min(life.count, Self.lifeLimit)
+        return (0..<count).map { index in
+            let states = life[(index * life.count / count)..<((index + 1) * life.count / count)]
+            return (states.max { $0.weight < $1.weight } ?? .absent).sign
+        }.joined()
+    }
+
+    /// The meaning of the signs.
+    fileprivate static var lifeKey: String {
+        let marks: [(Mark, String)] = [
+            (.appeared, "is there"), (.same, "as before"), (.changed, "changed"), (.gone, "gone"),
+        ]
+        return "a sign for each backup, oldest first, and for the stores directory: "
+            + marks.map { "\($0.sign) \($1)" }.joined(separator: ", ")
+    }
+
+    /// Returns the command that brings the row back as it was before it was lost or changed; `nil` if there is none.
+    fileprivate func command(_ invocation: Invocation) -> String? {
+        guard let source, let condition else { return nil }
+        let options = [
+            Advice.option("rows", table), Advice.option("where", condition),
+            Advice.option("store", store),
+        ]
+        let conflict = end == .there ? ["--on-conflict replace"] : []
+        let name = (source.name.hasPrefix("-") ? ["--"] : []) + [shellWord(source.name)]
+        return (["grocerydude restore"] + options + conflict + invocation.placeOptions + name)
+            .joined(separator: " ")
     }
 
     private func text(_ event: Event) -> String {
@@ -196,4 +236,29 @@ extension RowHistory {
     }
 
     private func name(_ column: String) -> String { properties[column] ?? column }
+}
+
+extension RowHistory.Mark {
+    /// The weight among several states that share a sign.
+    fileprivate var weight: Int {
+        switch self {
+        case .absent: 0
+        case .same: 1
+        case .unknown: 2
+        case .appeared: 3
+        case .changed: 4
+        case .gone: 5
+        }
+    }
+
+    fileprivate var sign: String {
+        switch self {
+        case .absent: Sign.nothing
+        case .same: "="
+        case .unknown: "?"
+        case .appeared: "+"
+        case .changed: "~"
+        case .gone: Sign.failed
+        }
+    }
 }

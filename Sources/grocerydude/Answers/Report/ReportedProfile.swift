@@ -84,7 +84,7 @@ extension ReportedProfile {
 
 extension Invocation {
     /// The options by which another command means the same places.
-    fileprivate var placeOptions: [String] {
+    var placeOptions: [String] {
         func isOfRun(_ key: String) -> Bool {
             switch profile.origin(of: key) {
             case .flag, .environment: true

@@ -17,9 +17,12 @@ struct FindCommand: FolderCommand {
             by a condition in SQL. A row is known by its primary key, else by its rowid, and its values are compared byte \
             for byte.
 
+            Below a row that was lost or changed is the command that brings it back as it was.
+
             A backup that cannot be read is named, and what it has is told as not known; the exit code is 3.
             """,
         example: "grocerydude find 'soya milk'",
+        "grocerydude find milk --deleted",
         "grocerydude find --where item \"name = 'Milk'\" --since 30d",
         "grocerydude find --where ZITEM 'Z_PK = 12' --store Grocery-Dude.sqlite --json"
     )
@@ -58,6 +61,9 @@ struct FindCommand: FolderCommand {
     )
     var since: Moment?
 
+    @Flag(help: "Only rows that are gone.")
+    var deleted = false
+
     @Option(help: ArgumentHelp("The most rows to show.", valueName: "number"))
     var limit = 100
 
@@ -93,12 +99,13 @@ struct FindCommand: FolderCommand {
             let reason = "no backup is as new as that: only the stores are searched"
             invocation.context.report(.note(reason))
         }
-        let outcome = try await FindRows(
+        var outcome = try await FindRows(
             in: folder,
             with: invocation.absolute(invocation.stores),
             options: options,
             context: invocation.context
         ).run(among: backups)
+        if deleted { outcome.rows.removeAll { $0.end != .gone } }
         for row in outcome.rows {
             try invocation.console.answer(HistoryAnswer(row, invocation))
         }

@@ -36,6 +36,11 @@ struct BackupExtentTests {
             Self.facts([("big", 500)], path: "b.sqlite", pages: 5),
         ])
         #expect(extent.bytes == 15 * 4096)
+        #expect(extent.stores.map(\.path) == ["Shop.sqlite", "b.sqlite"])
+        #expect(extent.stores.map(\.bytes) == [10 * 4096, 5 * 4096])
+        // An earlier version wrote no bytes of stores.
+        let earlier = BackupExtent(text: "7\nb.sqlite\tt\t3\tu\t4")
+        #expect(earlier.stores.isEmpty && earlier.tables.map(\.rows) == [3, 4])
         #expect(
             Set(extent.tables.map(\.name)) == ["big", "t9", "t8", "t7", "t6", "t5", "t4", "t3"]
         )

@@ -96,6 +96,7 @@ struct SchemaTests {
         try run("check", "check", "latest")
         try run("check", "check", "--all", "--read-data-subset", "next/2", status: 20)
         try run("list", "list")
+        try run("list-growth", "list", "--growth")
         try run("show", "show", "latest")
         try run("show", "show", "latest", "Grocery-Dude.sqlite")
         try run("list", "list", "--contains", "Grocery-Dude.sqlite", status: 3)

@@ -16,7 +16,8 @@ struct ListCommand: FolderCommand {
             """,
         example: "grocerydude list --remote /mnt/nas/backups",
         "grocerydude list --since 7d --tag before-upgrade",
-        "grocerydude list --contains photos/map.jpg"
+        "grocerydude list --contains photos/map.jpg",
+        "grocerydude list --growth"
     )
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
@@ -30,12 +31,17 @@ struct ListCommand: FolderCommand {
     @Flag(help: "List the deleted backups that can come back.")
     var trash = false
 
+    @Flag(
+        help: "Sum them up: by month, store and table, and what one more year will take."
+    )
+    var growth = false
+
     @OptionGroup var watch: WatchOptions
 
     func validate() throws {
-        guard !trash || selection.isPlain && contains == nil else {
+        guard !trash || selection.isPlain && contains == nil && !growth else {
             throw ValidationError(
-                "'--trash' goes with none of '--since', '--tag' and '--contains'"
+                "'--trash' goes with none of '--since', '--tag', '--contains' and '--growth'"
             )
         }
     }
@@ -65,7 +71,11 @@ struct ListCommand: FolderCommand {
             let found = try await search.run(contains, among: backups)
             (backups, problems) = (found.backups, found.problems)
         }
-        var sight = Sight(answer: BackupRow.rows(backups, among: all, invocation))
+        var sight = Sight(
+            answer: growth
+                ? sums(of: backups, in: folder, invocation)
+                : BackupRow.rows(backups, among: all, invocation)
+        )
         sight.unreachable = unreachable
         sight.problems = problems
         sight.remarks = problems.map { .problem($0) }
@@ -81,15 +91,41 @@ struct ListCommand: FolderCommand {
         }
         if let error = outcome.annotationsError { sight.remarks.append(.warning(explain(error))) }
         if let warning = outcome.signersWarning { sight.remarks.append(.warning(warning)) }
-        if output.level >= .verbose {
-            if let error = outcome.logError {
-                sight.remarks.append(.warning("the log cannot be read: \(explain(error))"))
-            }
-            sight.remarks += outcome.passedOver.map {
-                .note("passed over '\($0.name)': \($0.reason)")
-            }
-        }
+        if output.level >= .verbose { sight.remarks += details(of: outcome) }
         return sight
+    }
+
+    private func details(of listing: BackupFolder.Listing) -> [OperationEvent] {
+        let errors = listing.logError.map {
+            [OperationEvent.warning("the log cannot be read: \(explain($0))")]
+        }
+        let files = listing.passedOver.map {
+            OperationEvent.note("passed over '\($0.name)': \($0.reason)")
+        }
+        return (errors ?? []) + files
+    }
+
+    /// Sums backups up; trends and the estimate are of the own ones, or else of the newest one's origin.
+    private func sums(
+        of backups: [Backup],
+        in folder: BackupFolder,
+        _ invocation: Invocation
+    ) -> GrowthAnswer {
+        var own = folder.own(backups)
+        if own.isEmpty || stores.origin != nil {
+            own = backups.filter { $0.originName?.exact == backups.first?.originName?.exact }
+        }
+        let isPruned = invocation.isInProfilesPlaces && !invocation.profile.retention.isEmpty
+        return GrowthAnswer(
+            FolderGrowth(
+                of: backups,
+                own: own,
+                isPruned: isPruned,
+                now: invocation.now,
+                in: invocation.timeZone
+            ),
+            invocation
+        )
     }
 }
 

@@ -20,7 +20,7 @@ package_deb() {
     local tree=$stage/grocerydude-$version
     mkdir "$tree"
     cp -R Packaging/debian "$tree/debian"
-    cp -R README.md NOTICE SECURITY.md CHANGELOG.md Documentation "$tree"
+    cp -R README.md NOTICE SECURITY.md CHANGELOG.md Documentation Packaging/grafana "$tree"
     mkdir "$tree/built"
     cp "$program" "$tree/built/grocerydude"
     cp -R "$share" "$tree/built/share"
@@ -41,7 +41,8 @@ package_dist() {
     tree=$stage/$name
     mkdir -p "$tree"
     install -s -m 755 "$program" "$tree/grocerydude"
-    cp -R "$share/man1" "$share/completions" README.md LICENSE NOTICE CHANGELOG.md Documentation "$tree"
+    cp -R "$share/man1" "$share/completions" README.md LICENSE NOTICE CHANGELOG.md Documentation \
+        Packaging/grafana "$tree"
     chmod -R u=rwX,go=rX "$tree"
     rm -f "$output"/*.tar.gz*
     tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \

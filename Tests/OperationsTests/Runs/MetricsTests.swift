@@ -150,6 +150,21 @@ struct MetricsTests {
         #expect(try FileInfo(of: file).mode == 0o644)
     }
 
+    @Test("have each number that the dashboard for Grafana shows")
+    func dashboard() async throws {
+        let made = try await scene.backUp()
+        var outcome = CommandResult(exitCode: 0)
+        (outcome.size, outcome.bytes) = (made.backup.size, made.bytes)
+        try await perform(makeRun(), outcome)
+        let path = Fixtures.repository.appending("Packaging/grafana/grocerydude.json")
+        let bytes = try File.contents(of: path, limit: 1 << 20)
+        _ = try JSONSerialization.jsonObject(with: Data(bytes))
+        let text = String(decoding: bytes, as: UTF8.self)
+        let shown = Set(text.matches(of: /grocerydude_[a-z_]+/).map { String($0.output) })
+        #expect(shown.count >= 8)
+        #expect(try shown.subtracting(metrics().keys) == [])
+    }
+
     @Test("take for the newest what is good: not what is damaged, or from the future")
     func newestGood() async throws {
         try await scene.backUp(at: Scene.morning - 3600)

@@ -82,16 +82,6 @@ public struct OperationContext: Sendable {
 
     /// Reports problems; of several missing files, only the first and the number of the others.
     func tell(_ problems: [Problem]) {
-        let missing = problems.count { $0.kind == .missingExternalData }
-        var isTold = false
-        for var problem in problems {
-            if problem.kind == .missingExternalData, missing > 1 {
-                guard !isTold else { continue }
-                isTold = true
-                problem.reason +=
-                    "; \(counted(missing - 1, "more file is", "more files are")) missing"
-            }
-            report(.problem(problem))
-        }
+        for problem in problems.summarized { report(.problem(problem)) }
     }
 }

@@ -1,3 +1,5 @@
+internal import Files
+
 /// A problem of a backup; the rest of the backup is good.
 public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
     /// The kinds of problem; an archive of a newer version may have others.
@@ -56,6 +58,11 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         }
     }
 
+    /// Returns the words behind a missing file about the others.
+    package static func others(_ count: Int) -> String {
+        count == 0 ? "" : "; \(counted(count, "more file is", "more files are")) missing"
+    }
+
     /// Advice on what to do; `nil` if there is no good advice.
     public var hint: String? {
         kind == .anomaly ? "if that is right, run 'grocerydude backup --accept-changes'" : nil
@@ -68,5 +75,20 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         // An error often includes the path.
         default: reason.contains("'\(path)'") ? reason : "'\(path)': \(reason)"
         }
+    }
+}
+
+extension [Problem] {
+    /// The problems for people: of several missing files, only the first and the number of the others.
+    public var summarized: [Problem] {
+        let missing = count(where: { $0.kind == .missingExternalData })
+        guard missing > 1, let first = firstIndex(where: { $0.kind == .missingExternalData }) else {
+            return self
+        }
+        var summary = self
+        summary[first].reason += Problem.others(missing - 1)
+        return summary.enumerated().filter { index, problem in
+            index == first || problem.kind != .missingExternalData
+        }.map(\.element)
     }
 }

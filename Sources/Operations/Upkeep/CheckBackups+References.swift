@@ -91,10 +91,7 @@ extension CheckBackups {
 }
 
 extension CheckBackups.Result {
-    /// The greatest number of missing files that are reported one by one.
-    private static let toldLimit = 100
-
-    /// Reports missing files; files known to be missing become remarks.
+    /// Reports missing files, the first and the number of the others; files known to be missing become remarks.
     fileprivate mutating func tell(_ missing: [RelativePath], known: Set<ExactString>) {
         let paths = missing.map(\.description)
         add(paths.filter { !known.contains($0.exact) }, to: \.damage) {
@@ -111,8 +108,7 @@ extension CheckBackups.Result {
         to texts: WritableKeyPath<CheckBackups.Result, [String]>,
         _ text: (String) -> String
     ) {
-        self[keyPath: texts] += paths.prefix(Self.toldLimit).map(text)
-        guard paths.count > Self.toldLimit else { return }
-        self[keyPath: texts].append("and \(paths.count - Self.toldLimit) more of this kind")
+        guard let first = paths.first else { return }
+        self[keyPath: texts].append(text(first) + Problem.others(paths.count - 1))
     }
 }

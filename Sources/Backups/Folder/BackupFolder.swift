@@ -42,6 +42,8 @@ public struct BackupFolder: Sendable {
     public let timeZone: LocalZone
     /// The origin of this run's backups; `nil` if all origins count as own.
     public var origin: Origin?
+    /// Whether annotations elsewhere are copied to `staging` when they are read.
+    public var keepsCopies = true
     /// The outbox for backups that wait until the folder is reachable; `nil` if backups cannot wait.
     public var outbox: Outbox?
 
@@ -82,6 +84,7 @@ public struct BackupFolder: Sendable {
         return try await Annotations(
             of: remote,
             staging: staging,
+            keepingCopies: keepsCopies,
             remembering: remembered,
             writing: memory.catalog.deeds(in: address).annotations
         )

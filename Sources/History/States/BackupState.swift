@@ -51,6 +51,20 @@ public final class BackupState {
         }
     }
 
+    /// Opens the database to read it only; returns `nil` if it is missing, or of another version.
+    ///
+    /// - Throws: `HistoryError`, `FileError`.
+    public init?(reading path: FilePath) throws {
+        guard try FileInfo.ifPresent(path) != nil else { return nil }
+        self.path = path
+        queue = try Self.translating(path) {
+            var configuration = Configuration()
+            configuration.readonly = true
+            return try DatabaseQueue(path: path.string, configuration: configuration)
+        }
+        guard try text("version") == Self.version else { return nil }
+    }
+
     /// Removes a database, and SQLite's files beside it.
     ///
     /// - Throws: `FileError`.

@@ -131,7 +131,61 @@ struct BackupCut {
     }
 }
 
+// The cut as a list, for those who want to know and save nothing.
+extension BackupCut {
+    /// The problems that are known before any data is read.
+    var knownProblems: [Problem] {
+        let failures = survey.failures.map { failure in
+            Problem(
+                kind: .unreadable,
+                path: failure.path.description,
+                reason: explain(failure.error)
+            )
+        }
+        let unread = unopened.compactMap { store, error in
+            error.map {
+                Problem(kind: .damagedStore, path: store.path.description, reason: explain($0))
+            }
+        }
+        return problems + failures + unread
+    }
+
+    /// Lists everything that a backup has in it, a store without SQLite's files beside it.
+    ///
+    /// - Throws: `FileError` if the directory cannot be listed; `CancellationError`.
+    func files(
+        in directory: StoresDirectory,
+        leavingOut: LeavingOut,
+        _ context: OperationContext
+    ) throws -> [ShowBackup.File] {
+        let pairs = members.map { ($0.store.path, $0.snapshot.size) }
+        let sizes = Dictionary(pairs) { first, _ in first }
+        var files: [ShowBackup.File] = []
+        try Directory.open(directory.path).walk(failed: { _, _ in }) { file in
+            try context.checkCancellation()
+            let path = file.path
+            if path.parent == nil, directory.leavesOut(file.name, file.info) { return .skip }
+            if survey.leftOut.parts.contains(path) || leavingOut.leavesOut(file) { return .skip }
+            if storeFiles.contains(path), let store = Store.database(ofFileBeside: path),
+                sizes[store] != nil
+            {
+                return .skip
+            }
+            if let found = ShowBackup.File(file, ofStore: sizes[path]) { files.append(found) }
+            return .descend
+        }
+        return files
+    }
+}
+
 extension StoresCut.Member {
+    /// Returns the files that a store's rows refer to, and that are not there.
+    func missingFiles(_ report: StoreReport, in directory: FilePath) -> Set<RelativePath> {
+        externalFiles(report).filter { path in
+            (try? FileInfo.ifPresent(path.below(directory))) as FileInfo?? == .some(nil)
+        }
+    }
+
     /// Returns the files of external data that a store's rows refer to.
     func externalFiles(_ report: StoreReport) -> Set<RelativePath> {
         let names = report.externalReferences.compactMap { try? RelativePath($0).name }

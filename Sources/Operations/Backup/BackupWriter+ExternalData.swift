@@ -8,20 +8,15 @@ internal import SystemPackage
 extension BackupWriter {
     /// Returns the missing files that rows refer to; requests a new cut first if that may find them.
     func findMissingExternalFiles(of stores: [KnownStore]) throws -> Set<RelativePath> {
-        var missing: Set<RelativePath> = []
-        for (member, report) in stores {
-            for path in member.externalFiles(report)
-            where (try? FileInfo.ifPresent(path.below(directory.path))) as FileInfo?? == .some(nil)
-            {
-                missing.insert(path)
-            }
+        let missing = stores.reduce(into: Set()) { missing, store in
+            missing.formUnion(store.0.missingFiles(store.1, in: directory.path))
         }
         if let first = missing.sorted().first, !missing.isSubset(of: plan.knownMissing), !isLastTry
         {
             throw CutAgain(reason: "'\(first)' is missing", missing: missing)
         }
         for path in missing.sorted() {
-            noteMissing(path, "is not there")
+            problems.append(Problem(missing: path))
         }
         return missing
     }
@@ -51,7 +46,7 @@ extension BackupWriter {
     }
 
     private func noteMissing(_ path: RelativePath, _ what: String) {
-        note(.missingExternalData, path, "a store refers to this file, and it \(what)")
+        problems.append(Problem(missing: path, what))
     }
 
     /// Whether a path leads to a regular file, without a link on the way.
@@ -145,6 +140,14 @@ extension StoresDirectory.Survey {
         guard !resemblesStore, leftOut.stores.isEmpty else { return [] }
         let reason = "no store is in '\(printable(directory.path))': its files are saved"
         return [Problem(kind: .noStore, path: ".", reason: reason)]
+    }
+}
+
+extension Problem {
+    /// Creates the problem that a file of external data is missing, or cannot be saved for another reason.
+    init(missing path: RelativePath, _ what: String = "is not there") {
+        let reason = "a store refers to this file, and it \(what)"
+        self.init(kind: .missingExternalData, path: path.description, reason: reason)
     }
 }
 

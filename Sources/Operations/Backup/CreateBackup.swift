@@ -46,7 +46,7 @@ public struct CreateBackup: Sendable {
     /// The assumed size of a first archive in bytes.
     private static let unknownSize: Int64 = 1 << 30
 
-    private let path: FilePath
+    let path: FilePath
     let folder: BackupFolder
     var options: Options
     let context: OperationContext
@@ -71,12 +71,7 @@ public struct CreateBackup: Sendable {
     ///
     /// - Throws: `OperationError`, `RemoteError`, `FileError.locked`, `CancellationError`.
     public func run() async throws -> Outcome {
-        let directory: StoresDirectory
-        do {
-            directory = try StoresDirectory(path)
-        } catch let error as FileError where error.isMissing {
-            throw OperationError.noStores(path)
-        }
+        let directory = try StoresDirectory(backingUp: path)
         return try await context.withLock(on: directory.path) {
             // Upload waiting backups first, so that the folder gets no older backup after the new one.
             let problems = try await options.queues ? [] : sendWaiting().problems
@@ -117,18 +112,7 @@ public struct CreateBackup: Sendable {
         try refuseTakenName(among: backups)
         // Report a missing password before the work.
         _ = try recipients()
-        if let warning = folder.own(backups).first?.futureWarning(at: options.date) {
-            context.warn(warning)
-        }
-        if refusal == nil, let warning = await folder.lossWarning(beside: backups) {
-            context.warn(warning)
-        }
-        if folder.own(backups).ordinary.isEmpty {
-            let places = Places(stores: path, folder: folder)
-            if let warning = places.warning { context.warn(warning) }
-            if let remark = places.remark { context.note(remark) }
-            if let remark = remark(onPredecessorAmong: backups) { context.note(remark) }
-        }
+        await tellOfFolder(beside: backups)
         do {
             try context.removeLeftovers(of: destination)
             if refusal == nil { await context.removeRemoteLeftovers(of: folder) }
@@ -138,6 +122,21 @@ public struct CreateBackup: Sendable {
         } catch {
             throw OperationError.backupFailed(error)
         }
+    }
+
+    /// Reports everything about the folder and its backups that a user should know beside a new backup.
+    func tellOfFolder(beside backups: [Backup]) async {
+        if let warning = folder.own(backups).first?.futureWarning(at: options.date) {
+            context.warn(warning)
+        }
+        if refusal == nil, let warning = await folder.lossWarning(beside: backups) {
+            context.warn(warning)
+        }
+        guard folder.own(backups).ordinary.isEmpty else { return }
+        let places = Places(stores: path, folder: folder)
+        if let warning = places.warning { context.warn(warning) }
+        if let remark = places.remark { context.note(remark) }
+        if let remark = remark(onPredecessorAmong: backups) { context.note(remark) }
     }
 
     /// Returns a remark on how to continue the backups of an earlier system or key.
@@ -178,7 +177,7 @@ public struct CreateBackup: Sendable {
     }
 
     /// Returns the recipients who may read the backup; `nil` for no encryption.
-    private func recipients() throws -> [Recipient]? {
+    func recipients() throws -> [Recipient]? {
         let recipients = try folder.keys.recipients()
         guard recipients == nil, options.isAlwaysEncrypted else { return recipients }
         return try folder.keys.ownRecipients()
@@ -317,7 +316,7 @@ public struct CreateBackup: Sendable {
     /// That is a mistake, which would otherwise be noticed only when a store must be restored.
     ///
     /// A safety backup saves the data that a restore replaces, which may include no store.
-    private func refuseLeavingOutAll(
+    func refuseLeavingOutAll(
         _ survey: StoresDirectory.Survey,
         of directory: StoresDirectory
     ) throws {

@@ -4,6 +4,17 @@ internal import Stores
 internal import SystemPackage
 
 extension StoresDirectory {
+    /// Opens a directory to back it up or to look into it.
+    ///
+    /// - Throws: `OperationError.noStores`, `FileError`.
+    init(backingUp path: FilePath) throws {
+        do {
+            try self.init(path)
+        } catch let error as FileError where error.isMissing {
+            throw OperationError.noStores(path)
+        }
+    }
+
     /// Throws if the remote folder is the stores directory or inside it.
     ///
     /// Every archive would contain the ones before it, and a restore would remove them all.

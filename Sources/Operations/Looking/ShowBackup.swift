@@ -84,6 +84,27 @@ public struct ShowBackup: Sendable {
 }
 
 extension ShowBackup.File {
+    /// Describes a file of a stores directory, with the size of its store in bytes if it is one; `nil` for what no
+    /// archive can hold.
+    init?(_ file: WalkedFile, ofStore size: Int64?) {
+        let kind: EntryAttributes.Kind
+        switch file.info.kind {
+        case _ where size != nil, .file: kind = .file
+        case .directory: kind = .directory
+        case .link: kind = .link
+        case .special: return nil
+        }
+        let bytes = kind == .directory ? 0 : size ?? file.info.size
+        self.init(
+            path: file.path.description,
+            type: kind.rawValue,
+            size: bytes,
+            compressedSize: bytes,
+            modified: Date(timeIntervalSince1970: Double(file.info.modified) / 1e9),
+            mode: ManifestRecord.octal(file.info.mode)
+        )
+    }
+
     fileprivate init(_ item: ArchiveItem) {
         self.init(
             path: item.attributes.path.description,

@@ -27,6 +27,8 @@ package struct Annotations {
 
     private let folder: any RemoteFolder
     private let staging: FilePath
+    /// Whether files elsewhere are copied to the staging directory, so that each is fetched only once.
+    private let keepsCopies: Bool
     private var content = Content()
     /// The key of the latest annotation, by the backup's name.
     private var lastByName: [ExactString: BackupID] = [:]
@@ -46,6 +48,7 @@ package struct Annotations {
     init(
         of remote: any RemoteFolder,
         staging: FilePath,
+        keepingCopies keepsCopies: Bool = true,
         remembering remembered: [BackupID: Annotation] = [:],
         writing written: [BackupID: Annotation] = [:]
     ) async throws {
@@ -53,6 +56,7 @@ package struct Annotations {
         self.written = written
         folder = remote.subfolder(Self.subfolder)
         self.staging = staging
+        self.keepsCopies = keepsCopies
         for attempt in 1... {
             do {
                 try await readAll()
@@ -80,22 +84,28 @@ package struct Annotations {
             isElsewhere = isElsewhere || file.location == nil
         }
         indexNames()
-        if isElsewhere { try? removeOldCopies() }
+        if isElsewhere, keepsCopies { try? removeOldCopies() }
     }
 
     private func read(_ file: RemoteFile) async throws -> Content {
         let damaged = BackupFolderError.badAnnotations(folder.address, file: file.name)
         guard file.size <= Self.sizeLimit else { throw damaged }
-        let path = if let location = file.location { location } else { try await fetched(file) }
+        var path = file.location
+        if path == nil, keepsCopies { path = try await fetched(file) }
         do {
             // The file may have grown since it was listed.
-            let bytes = try File.contents(of: path, limit: Self.sizeLimit)
+            let bytes =
+                if let path {
+                    try File.contents(of: path, limit: Self.sizeLimit)
+                } else {
+                    try await folder.download(file.name, range: 0..<file.size)
+                }
             let content = try JSONDecoder().decode(Content.self, from: Data(bytes))
             if content.format == 1 { return content }
         } catch FileError.tooLong {
         } catch is DecodingError {}
         // The local copy may be damaged, not the file.
-        if file.location == nil { try? LocalFileSystem().remove(path) }
+        if file.location == nil, let path { try? LocalFileSystem().remove(path) }
         throw damaged
     }
 

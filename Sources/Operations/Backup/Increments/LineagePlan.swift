@@ -59,23 +59,44 @@ struct LineagePlan {
             try state.set("secret", Data(secret).base64EncodedString())
         }
         hasher = { SectorHasher(sectorSize: $0, secret: secret) }
-        guard !options.isFull else { return }
+        let place = try Self.place(in: lineage, state, among: backups, options, at: date)
+        if let place { (number, needs) = place }
+    }
+
+    /// Chooses the place of the next backup among the others.
+    ///
+    /// - Parameters:
+    ///   - lineage: the id of the lineage.
+    ///   - state: the state of the last backups, which is only read.
+    ///   - backups: the backups of the folder.
+    ///   - options: the options of the backup.
+    ///   - date: the current time.
+    /// - Returns: the number and the needs of the next increment; `nil` if a full backup is due.
+    /// - Throws: `HistoryError`.
+    static func place(
+        in lineage: String,
+        _ state: BackupState,
+        among backups: [Backup],
+        _ options: IncrementOptions,
+        at date: Date
+    ) throws -> (number: Int, needs: [BackupState.Made])? {
+        guard !options.isFull else { return nil }
         let made = try state.made()
         guard let full = made.first, full.base == nil, let last = made.last,
-            last.number + 1 < Self.numbersLimit, full.size >= options.leastFullSize,
+            last.number + 1 < numbersLimit, full.size >= options.leastFullSize,
             made.dropFirst().reduce(0, { $0 + $1.size }) <= full.size,
             let age = Timestamp.date(rfc3339: full.created).map(date.timeIntervalSince),
             (0..<min(options.fullEvery, IncrementOptions.mostFullEvery).inSeconds).contains(age)
-        else { return }
+        else { return nil }
         let next = last.number + 1
-        let chains = usableChains(made, among: backups)
+        let chains = usableChains(of: lineage, made, among: backups)
         let candidates = chains.keys.filter { $0 <= next & (next - 1) }.sorted(by: >)
-        guard let needs = candidates.lazy.compactMap({ chains[$0] }).first else { return }
-        (number, self.needs) = (next, needs)
+        return candidates.lazy.compactMap { chains[$0] }.first.map { (next, $0) }
     }
 
     /// Returns the backups that can be built on, by number, each after all its base backups.
-    private func usableChains(
+    private static func usableChains(
+        of lineage: String,
         _ made: [BackupState.Made],
         among backups: [Backup]
     ) -> [Int: [BackupState.Made]] {
@@ -87,7 +108,7 @@ struct LineagePlan {
         let numbers = Dictionary(made.map { ($0.name.exact, $0.number) }, uniquingKeysWith: max)
         var chains: [Int: [BackupState.Made]] = [:]
         for backup in made {
-            if let whole = Self.whole(inPlaceOf: backup, among: wholes) {
+            if let whole = whole(inPlaceOf: backup, among: wholes) {
                 chains[backup.number] = [whole]
                 continue
             }
@@ -98,7 +119,7 @@ struct LineagePlan {
                 chains[backup.number] = [backup]
                 continue
             }
-            if let chain = chains[base], chain.count < Self.needsLimit {
+            if let chain = chains[base], chain.count < needsLimit {
                 chains[backup.number] = chain + [backup]
             }
         }

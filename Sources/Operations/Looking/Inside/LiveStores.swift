@@ -48,12 +48,6 @@ public struct LiveStores: StorePlace {
 
     /// Looks for the stores.
     func survey() throws -> StoresDirectory.Survey {
-        let directory: StoresDirectory
-        do {
-            directory = try StoresDirectory(path)
-        } catch let error as FileError where error.isMissing {
-            throw OperationError.noStores(path)
-        }
-        return try directory.survey(isCancelled: context.checkCancellation)
+        try StoresDirectory(backingUp: path).survey(isCancelled: context.checkCancellation)
     }
 }

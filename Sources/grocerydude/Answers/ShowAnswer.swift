@@ -21,7 +21,7 @@ struct ShowAnswer: Answer {
     var distrust: String?
     var format: Int?
     var size: Int64
-    /// The kind: `full`, or `increment` for one that is built on others.
+    /// The kind: `full`, `increment` for one that is built on others, or `live` for the stores directory.
     var kind: String
     /// The names of the backups that an increment is built on, the full one first.
     var needs: [String]
@@ -49,6 +49,24 @@ struct ShowAnswer: Answer {
         var compressedSize: Int64
         var modified: LocalTime
         var mode: String
+
+        init(_ file: ShowBackup.File, _ invocation: Invocation) {
+            path = file.path
+            type = file.type
+            size = file.size
+            compressedSize = file.compressedSize
+            modified = invocation.local(file.modified)
+            mode = file.mode
+        }
+
+        /// Returns a line for each file.
+        static func lines(_ files: [File]) -> [String] {
+            let rows = files.map { file in
+                let size = file.type == "file" ? byteCount(file.size) : file.type
+                return [file.mode, size, file.modified.description, file.path]
+            }
+            return Columns(rows: rows, right: [1]).lines
+        }
     }
 
     init(_ outcome: ShowBackup.Outcome, _ invocation: Invocation) {
@@ -70,16 +88,22 @@ struct ShowAnswer: Answer {
         stores = outcome.header?.stores ?? []
         problems = outcome.problems
         excluded = outcome.header?.excluded
-        files = outcome.files.map { file in
-            File(
-                path: file.path,
-                type: file.type,
-                size: file.size,
-                compressedSize: file.compressedSize,
-                modified: invocation.local(file.modified),
-                mode: file.mode
-            )
-        }
+        files = outcome.files.map { File($0, invocation) }
+    }
+
+    /// Describes the stores directory as it is now.
+    init(_ live: ShowLive.Outcome, _ invocation: Invocation) {
+        name = LiveStores.name
+        displayName = printable(live.path)
+        time = invocation.local(invocation.now)
+        origin = invocation.origin.name
+        kind = "live"
+        (needs, neededBy) = ([], [])
+        stores = live.stores
+        problems = live.problems
+        files = live.files.map { File($0, invocation) }
+        bytes = files.reduce(0) { $1.type == "file" ? $0.addingSaturated($1.size) : $0 }
+        size = bytes
     }
 
     /// Keeps only the stores that are among the files.
@@ -90,7 +114,7 @@ struct ShowAnswer: Answer {
 
     func write(to console: Console) {
         if isTree { return console.answer(lines: PathTree(files).lines) }
-        console.answer(name)
+        console.answer(isLive ? "'\(displayName)' as it is now" : name)
         console.answer(lines: Columns(rows: facts).lines)
         for store in stores {
             let kind = store.kind == .coreData ? "Core Data store" : "SQLite store"
@@ -105,11 +129,7 @@ struct ShowAnswer: Answer {
             console.answer(lines: Columns(rows: tables).lines)
         }
         console.answer("")
-        let rows = files.map { file in
-            let size = file.type == "file" ? byteCount(file.size) : file.type
-            return [file.mode, size, file.modified.description, file.path]
-        }
-        console.answer(lines: Columns(rows: rows, right: [1]).lines)
+        console.answer(lines: File.lines(files))
     }
 
     /// Returns the number of files that a store's rows refer to, and whether the backup has them, according to its
@@ -124,7 +144,7 @@ struct ShowAnswer: Answer {
         }
         let files = counted(Int(clamping: count), "file", "files")
         return missing == 0
-            ? "rows refer to \(files), in the backup"
+            ? "rows refer to \(files), \(isLive ? "which are there" : "in the backup")"
             : "rows refer to \(files), \(missing) of them missing"
     }
 
@@ -152,11 +172,17 @@ struct ShowAnswer: Answer {
             + (signed.map { [["signed", printable(bytes: "\($0)\(key)".utf8)]] } ?? [])
     }
 
+    private var isLive: Bool { kind == "live" }
+
     private var facts: [[String]] {
-        [
+        guard !isLive else {
+            return [["size", byteCount(bytes)]]
+                + problems.summarized.map { ["problem", $0.description] }
+        }
+        return [
             ["made", "\(time?.description ?? "unknown") by \(tool ?? "another program")"],
             ["size", "\(byteCount(size)), \(byteCount(bytes)) unpacked"],
         ] + makers + dependence + (reason.map { [["reason", $0]] } ?? []) + exclusions
-            + problems.map { ["problem", $0.description] }
+            + problems.summarized.map { ["problem", $0.description] }
     }
 }

@@ -12,7 +12,7 @@ struct CommandRun {
     /// Runs a command's body, with log, hooks and monitor if the run is logged.
     func run(_ command: some InvokedCommand) async -> ExitStatus {
         let result =
-            if let logged = command.logged {
+            if let logged = command.logged, !command.changesNothing {
                 await perform(logged) { await attempt(command) }
             } else {
                 await attempt(command)
@@ -47,14 +47,14 @@ struct CommandRun {
     private func attempt(_ command: some InvokedCommand) async -> CommandResult {
         let result: CommandResult
         do {
-            try await recover(command.recovery)
+            try await recover(command.changesNothing ? .none : command.recovery)
             result = try await command.run(invocation)
             invocation.console.finish()
         } catch {
             result = invocation.failure(error)
         }
         // Facts from before a failure are still valid.
-        await saveCatalog()
+        if !command.changesNothing { await saveCatalog() }
         return result
     }
 

@@ -30,6 +30,8 @@ struct Invocation {
     let output: OutputOptions
     /// All settings in force.
     let profile: Profile
+    /// Whether the run leaves everything as it is, even caches and the log.
+    let changesNothing: Bool
     let context: OperationContext
     let memory: BackupMemory
     /// The log of runs and checks.
@@ -40,10 +42,16 @@ struct Invocation {
     /// The program and its version in the form for manifests.
     let tool = "grocerydude \(version)"
 
-    init(_ profile: Profile, _ output: OutputOptions, _ console: Console) {
+    init(
+        _ profile: Profile,
+        _ output: OutputOptions,
+        _ console: Console,
+        changesNothing: Bool = false
+    ) {
         self.console = console
         self.output = output
         self.profile = profile
+        self.changesNothing = changesNothing
         var context = OperationContext(
             report: { console.show($0) },
             checkCancellation: Interruption.check,
@@ -60,7 +68,7 @@ struct Invocation {
                 at: now,
                 keys: KeyRing(profile.keys, console).keys(at: now)
             ),
-            log: log
+            log: changesNothing ? nil : log
         )
         memory.checkCancellation = Interruption.check
         self.memory = memory
@@ -97,7 +105,7 @@ struct Invocation {
 
     /// Returns the backup folder; throws `FileError` if the default one, or a staging directory, cannot be created.
     func folder() throws -> BackupFolder {
-        if profile.origin(of: "remote") == .default {
+        if profile.origin(of: "remote") == .default, !changesNothing {
             try LocalFileSystem().createDirectories(FilePath(place))
         }
         return try folder(at: place)
@@ -106,13 +114,16 @@ struct Invocation {
     /// Returns the backup folder at an address; throws `FileError` if a staging directory cannot be created.
     func folder(at text: String) throws -> BackupFolder {
         let place = RemoteAddress(self.place(text))
-        let remote = place.folder(through: rclone, fileSystem: fileSystem)
+        let remote = place.folder(
+            through: changesNothing ? namelessRclone : rclone,
+            fileSystem: fileSystem
+        )
         var (staging, workplace) = (remote.directory, FilePath?.none)
         if staging == nil {
             // The digest excludes passwords, which may change.
             let digest = Self.shortDigest(of: RemoteAddress(place.shown).place)
             staging = FilePath(ProcessEnvironment.cache + "/grocerydude/rclone-\(digest)")
-            try staging.map { try LocalFileSystem().createDirectories($0) }
+            if !changesNothing { try staging.map { try LocalFileSystem().createDirectories($0) } }
             workplace = try self.workplace(digest)
         }
         var folder = BackupFolder(
@@ -122,6 +133,7 @@ struct Invocation {
             memory: memory,
             timeZone: timeZone
         )
+        folder.keepsCopies = !changesNothing
         folder.origin = origin
         folder.outbox = Outbox(
             FilePath(ProcessEnvironment.state + "/grocerydude/outbox")
@@ -151,7 +163,9 @@ struct Invocation {
     private func workplace(_ digest: String) throws -> FilePath? {
         guard let staging = profile.staging else { return nil }
         let path = absolute(staging).appending("grocerydude-\(digest)")
-        if try FileInfo.ifPresent(path) == nil { try LocalFileSystem().createDirectory(path) }
+        if try FileInfo.ifPresent(path) == nil, !changesNothing {
+            try LocalFileSystem().createDirectory(path)
+        }
         return path
     }
 

@@ -15,6 +15,9 @@ protocol InvokedCommand: ConsoleCommand {
     /// The treatment of an interrupted restore before the command starts.
     var recovery: Recovery { get }
 
+    /// Whether the run leaves everything as it is, even caches and the log; it then has no log and no recovery.
+    var changesNothing: Bool { get }
+
     /// Whether the body runs once for each profile.
     ///
     /// A failing profile does not stop the others; the worst exit code is returned.
@@ -41,6 +44,7 @@ extension InvokedCommand {
     var flags: [FlagValue?] { [] }
     var logged: Run.Command? { nil }
     var recovery: Recovery { .required }
+    var changesNothing: Bool { false }
     var runsAllProfiles: Bool { false }
 
     func validate(_ profile: Profile) throws {}
@@ -55,7 +59,8 @@ extension InvokedCommand {
         for profile in profiles {
             try Interruption.check()
             let console = runsAllProfiles ? Console(output, profile: profile.name) : console
-            worst = .worse(worst, await CommandRun(Invocation(profile, output, console)).run(self))
+            let invocation = Invocation(profile, output, console, changesNothing: changesNothing)
+            worst = .worse(worst, await CommandRun(invocation).run(self))
         }
         return worst
     }

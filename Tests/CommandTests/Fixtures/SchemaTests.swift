@@ -89,6 +89,7 @@ struct SchemaTests {
         try run("init", "init", "--update")
         let old = sandbox.path("Stores").string
         try run("init", "init", "--stores", sandbox.path("Copy").string, "--from", old)
+        try run("backup-dry-run", "backup", "--dry-run")
         try run("backup", "backup", "--tag", "a", "--note", "first")
         try run("backup", "backup", "--skip-if-unchanged")
         try run("backup", "backup", "--all-profiles")
@@ -99,6 +100,7 @@ struct SchemaTests {
         try run("list-growth", "list", "--growth")
         try run("show", "show", "latest")
         try run("show", "show", "latest", "Grocery-Dude.sqlite")
+        try run("show", "show", "live")
         try run("list", "list", "--contains", "Grocery-Dude.sqlite", status: 3)
         try run("sql", "sql", "latest", "SELECT * FROM item")
         try run("sql", "sql", "live", "SELECT 1; SELECT x'00', NULL", lines: 2)

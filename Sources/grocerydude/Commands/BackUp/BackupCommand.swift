@@ -17,6 +17,7 @@ struct BackupCommand: FolderCommand {
         example: "grocerydude backup --stores ~/app/data --remote /mnt/nas/backups",
         "grocerydude backup --profile photos",
         "grocerydude backup --all-profiles --quiet",
+        "grocerydude backup --dry-run",
         "grocerydude backup --incremental",
         "grocerydude backup --incremental --every 1m"
     )
@@ -67,9 +68,13 @@ struct BackupCommand: FolderCommand {
     @Flag(help: "Accept the data as right, even if much less is there than in the last backup.")
     var acceptChanges = false
 
+    @Flag(name: [.customShort("n"), .long], help: "Only show what a backup would save.")
+    var dryRun = false
+
     /// Each backup of `--every` is logged as a separate run.
     var logged: Run.Command? { every == nil ? .backup : nil }
     var runsAllProfiles: Bool { allProfiles }
+    var changesNothing: Bool { dryRun }
     var recovery: Recovery { .required }
     var ownFlags: [FlagValue?] {
         [
@@ -86,8 +91,9 @@ struct BackupCommand: FolderCommand {
         }
         guard let every else { return }
         guard every.duration > .zero else { throw ValidationError("'--every' must be 1s or more") }
-        for (name, isGiven) in [("--all-profiles", allProfiles), ("--full", increments.full)]
-        where isGiven {
+        for (name, isGiven) in [
+            ("--all-profiles", allProfiles), ("--full", increments.full), ("--dry-run", dryRun),
+        ] where isGiven {
             throw ValidationError("'--every' and '\(name)' exclude each other")
         }
     }
@@ -98,6 +104,7 @@ struct BackupCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         try requirePolicy(invocation)
+        if dryRun { return try await preview(invocation) }
         let invocation = try await continuing(invocation)
         if let every { return try await run(every: every.duration, invocation) }
         return try await backUp(invocation)
@@ -110,13 +117,29 @@ struct BackupCommand: FolderCommand {
         return result
     }
 
-    private func make(_ invocation: Invocation) async throws -> CommandResult {
-        let outcome = try await CreateBackup(
+    private func operation(_ invocation: Invocation) throws -> CreateBackup {
+        try CreateBackup(
             of: invocation.stores,
             to: invocation.folder(),
-            options: try options(invocation),
+            options: options(invocation),
             context: invocation.context
-        ).run()
+        )
+    }
+
+    /// Shows the plan of a backup; the result is that of a backup, as far as it is known.
+    private func preview(_ invocation: Invocation) async throws -> CommandResult {
+        let mayBeNew = invocation.profile.origin(of: "remote") == .default
+        let preview = try await operation(invocation).preview(folderMayBeNew: mayBeNew)
+        try invocation.console.answer(BackupPreviewAnswer(preview, invocation))
+        if let obstacle = preview.obstacle { throw obstacle }
+        if invocation.prunes {
+            invocation.console.message("then it is pruned: see 'grocerydude prune --dry-run'")
+        }
+        return CommandResult(problems: preview.problems)
+    }
+
+    private func make(_ invocation: Invocation) async throws -> CommandResult {
+        let outcome = try await operation(invocation).run()
         if every != nil, outcome.isUnchanged, outcome.problems.isEmpty {
             // This happens whenever files are touched.
             var result = CommandResult(.done)

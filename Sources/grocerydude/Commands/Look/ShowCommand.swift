@@ -6,14 +6,19 @@ struct ShowCommand: FolderCommand {
         "show",
         "Show what is inside a backup, without extracting it.",
         discussion: """
-            A backup is named by its file name, its display name, any unique part of it, or 'latest'.
+            A backup is named by its file name, its display name, any unique part of it, or 'latest'. \
+            'live' is the stores directory as it is now.
             """,
         example: "grocerydude show latest",
         "grocerydude show latest --tree",
-        "grocerydude show latest photos"
+        "grocerydude show latest photos",
+        "grocerydude show live"
     )
 
-    @Argument(help: "The backup's name, or 'latest'.")
+    @Argument(
+        help: "The backup's name, 'latest', or 'live'.",
+        completion: NameCompletion.backups(or: "live")
+    )
     var name: String
 
     @Argument(help: "Only the file at this path, or what is in the directory.")
@@ -25,13 +30,27 @@ struct ShowCommand: FolderCommand {
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
+        var answer =
+            try await name == LiveStores.name ? showLive(invocation) : showBackup(invocation)
+        answer.isTree = tree
+        if path != nil { answer.keepStoresOfFiles() }
+        return try invocation.answer(answer)
+    }
+
+    private func showBackup(_ invocation: Invocation) async throws -> ShowAnswer {
         let folder = try invocation.folder()
         let name = try await BackupChoice(in: folder, invocation).naming(name)
         let outcome = try await ShowBackup(in: folder, context: invocation.context)
             .run(name, path: path, now: invocation.now)
-        var answer = ShowAnswer(outcome, invocation)
-        answer.isTree = tree
-        if path != nil { answer.keepStoresOfFiles() }
-        return try invocation.answer(answer)
+        return ShowAnswer(outcome, invocation)
+    }
+
+    private func showLive(_ invocation: Invocation) async throws -> ShowAnswer {
+        let show = ShowLive(
+            invocation.absolute(invocation.stores),
+            naming: invocation.profile.externalFiles,
+            context: invocation.context
+        )
+        return try await ShowAnswer(show.run(path: path, now: invocation.now), invocation)
     }
 }

@@ -131,7 +131,7 @@ struct BackupCommand: FolderCommand {
         let mayBeNew = invocation.profile.origin(of: "remote") == .default
         let preview = try await operation(invocation).preview(folderMayBeNew: mayBeNew)
         try invocation.console.answer(BackupPreviewAnswer(preview, invocation))
-        if let obstacle = preview.obstacle { throw obstacle }
+        if let obstacle = preview.obstacle { throw await advised(obstacle, invocation) }
         if invocation.prunes {
             invocation.console.message("then it is pruned: see 'grocerydude prune --dry-run'")
         }
@@ -139,7 +139,12 @@ struct BackupCommand: FolderCommand {
     }
 
     private func make(_ invocation: Invocation) async throws -> CommandResult {
-        let outcome = try await operation(invocation).run()
+        let outcome: CreateBackup.Outcome
+        do {
+            outcome = try await operation(invocation).run()
+        } catch {
+            throw await advised(error, invocation)
+        }
         if every != nil, outcome.isUnchanged, outcome.problems.isEmpty {
             // This happens whenever files are touched.
             var result = CommandResult(.done)

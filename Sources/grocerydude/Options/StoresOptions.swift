@@ -53,7 +53,8 @@ struct ConfigurationOptions: ParsableArguments {
         help: ArgumentHelp(
             "The profile in the configuration; else GROCERYDUDE_PROFILE.",
             valueName: "name"
-        )
+        ),
+        completion: NameCompletion.profiles
     )
     var profile: String?
 

@@ -20,7 +20,7 @@ struct ExtractCommand: FolderCommand {
         "grocerydude extract latest settings.json --to - | jq ."
     )
 
-    @Argument(help: "The backup's name, or 'latest'.")
+    @Argument(help: "The backup's name, or 'latest'.", completion: NameCompletion.backups())
     var name: String
     @Argument(
         help:

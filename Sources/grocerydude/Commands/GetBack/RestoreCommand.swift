@@ -50,7 +50,10 @@ struct RestoreCommand: FolderCommand {
         "grocerydude restore latest --rows item --where \"name = 'Milk'\""
     )
 
-    @Argument(help: "The backup's name, or 'latest'; on a terminal, asked for if it is left out.")
+    @Argument(
+        help: "The backup's name, or 'latest'; on a terminal, asked for if it is left out.",
+        completion: NameCompletion.backups()
+    )
     var name: String?
     @Flag(help: "Undo the last restore: restore the backup that it made of the data before it.")
     var undo = false

@@ -25,7 +25,10 @@ struct CheckCommand: FolderCommand {
         example: "grocerydude check --all --read-data-subset next/7"
     )
 
-    @Argument(help: "Names of backups, unique parts of them, or 'latest'.")
+    @Argument(
+        help: "Names of backups, unique parts of them, or 'latest'.",
+        completion: NameCompletion.backups()
+    )
     var names: [String] = []
 
     @Flag(help: "Check all backups.")

@@ -13,7 +13,10 @@ struct ConsolidateCommand: FolderCommand {
         example: "grocerydude consolidate latest"
     )
 
-    @Argument(help: "The increment's name, any unique part of it, or 'latest'.")
+    @Argument(
+        help: "The increment's name, any unique part of it, or 'latest'.",
+        completion: NameCompletion.backups()
+    )
     var name: String
 
     @OptionGroup var recipients: RecipientOptions

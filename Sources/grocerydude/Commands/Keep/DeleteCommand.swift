@@ -16,7 +16,10 @@ struct DeleteCommand: FolderCommand {
         example: "grocerydude delete '[2026-Nov-21] 09.01 AM' --yes"
     )
 
-    @Argument(help: "The backup's name, any unique part of it, or 'latest'.")
+    @Argument(
+        help: "The backup's name, any unique part of it, or 'latest'.",
+        completion: NameCompletion.backups()
+    )
     var name: String
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions

@@ -11,7 +11,10 @@ struct PinCommand: FolderCommand {
         "grocerydude pin --off '[2026-Nov-21] 09.01 AM'"
     )
 
-    @Argument(help: "The backup's name, any unique part of it, or 'latest'.")
+    @Argument(
+        help: "The backup's name, any unique part of it, or 'latest'.",
+        completion: NameCompletion.backups()
+    )
     var name: String
 
     @Flag(help: "Unpin it: policies may remove it again.")

@@ -14,7 +14,10 @@ struct KeyCheckCommand: FolderCommand {
         example: "grocerydude key check --all"
     )
 
-    @Argument(help: "Names of backups, unique parts of them, or 'latest'.")
+    @Argument(
+        help: "Names of backups, unique parts of them, or 'latest'.",
+        completion: NameCompletion.backups()
+    )
     var names: [String] = []
 
     @Flag(help: "Try all backups.")

@@ -20,10 +20,16 @@ struct DiffCommand: FolderCommand {
         "grocerydude diff latest live --store Grocery-Dude.sqlite --sql"
     )
 
-    @Argument(help: "The state before: a backup's name, or 'live'.")
+    @Argument(
+        help: "The state before: a backup's name, or 'live'.",
+        completion: NameCompletion.backups(or: "live")
+    )
     var old = "latest"
 
-    @Argument(help: "The state after: a backup's name, or 'live'.")
+    @Argument(
+        help: "The state after: a backup's name, or 'live'.",
+        completion: NameCompletion.backups(or: "live")
+    )
     var new = "live"
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions

@@ -24,7 +24,10 @@ struct SQLCommand: FolderCommand {
         "grocerydude sql live --store notes.sqlite --csv 'SELECT * FROM note' > notes.csv"
     )
 
-    @Argument(help: "The backup's name, 'latest', or 'live' for the stores directory.")
+    @Argument(
+        help: "The backup's name, 'latest', or 'live' for the stores directory.",
+        completion: NameCompletion.backups(or: "live")
+    )
     var name: String
     @Argument(help: "The statements; read from standard input if they are left out.")
     var query: String?

@@ -26,7 +26,10 @@ struct CopyCommand: FolderCommand {
         "grocerydude copy --waiting --profile photos"
     )
 
-    @Argument(help: "Names of backups, unique parts of them, or 'latest'.")
+    @Argument(
+        help: "Names of backups, unique parts of them, or 'latest'.",
+        completion: NameCompletion.backups()
+    )
     var names: [String] = []
 
     @Flag(help: "Copy all backups.")

@@ -22,7 +22,7 @@ version=$("$program" --version | awk 'NR == 1 { print $2 }')
 for page in "$output"/raw/*.1; do
     name=$(basename "$page" .1)
     # These pages have nothing that the others do not have.
-    case "$name" in grocerydude.help | grocerydude.options | grocerydude.exit-codes) continue ;; esac
+    case "$name" in grocerydude.help | grocerydude.options | grocerydude.exit-codes | grocerydude.manual) continue ;; esac
     awk -v version="$version" '
         # Keeps lines as they are.
         function literal(text) { return ".Bd -literal\n" text ".Ed" }

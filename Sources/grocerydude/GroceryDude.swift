@@ -22,7 +22,7 @@ struct GroceryDude: AsyncParsableCommand {
             \(ExitStatus.help)
             """,
         version: Invocation.versionText,
-        subcommands: [OptionsTopic.self, ExitCodesTopic.self],
+        subcommands: [OptionsTopic.self, ExitCodesTopic.self, ManualTopic.self],
         groupedSubcommands: [
             CommandGroup(name: "Back up", subcommands: [BackupCommand.self]),
             CommandGroup(
@@ -101,7 +101,9 @@ struct GroceryDude: AsyncParsableCommand {
                     fail(usage, console)
                 }
                 let isWhole = arguments.contains("--help-hidden")
-                let text = helpText(fullMessage(for: error), isWhole: isWhole)
+                let text =
+                    Array(arguments) == ["help", "manual"]
+                    ? ManualTopic.page : helpText(fullMessage(for: error), isWhole: isWhole)
                 console.answer(text: text + "\n")
                 exit(withError: ArgumentParser.ExitCode(console.status(after: .done).rawValue))
             case .validationFailure:

@@ -22,7 +22,7 @@ struct HelpTests {
     }
 
     private static func isOfHelp(_ name: Any) -> Bool {
-        ["help", "options", "exit-codes"].contains(name as? String)
+        ["help", "options", "exit-codes", "manual"].contains(name as? String)
     }
 
     private func allCommands() throws -> [[String]] {
@@ -103,6 +103,20 @@ struct HelpTests {
             outcome.errors.contains(message) && outcome.errors.contains(hint),
             "\(outcome.errors)"
         )
+    }
+
+    @Test("The help is a page of the manual too, with every command")
+    func manual() throws {
+        let page = try program.expect("help", "manual").text
+        #expect(page.hasPrefix(".TH GROCERYDUDE 1 "))
+        for command in try allCommands().dropFirst() {
+            let title = (["grocerydude"] + command).joined(separator: " ").uppercased()
+            #expect(page.contains("\n.SH \(title.replacing("-", with: "\\-"))\n"), "\(command)")
+        }
+        #expect(page.contains("\n.SH EXIT CODES\n"))
+        guard Tool.isInstalled("groff") else { return }
+        let groff = try Tool.run("groff", ["-man", "-ww", "-z"], input: Array(page.utf8))
+        #expect(groff.errors.isEmpty, "\(groff.errors)")
     }
 
     @Test("The help shows the commands in groups")

@@ -45,6 +45,7 @@ extension OperationContext {
         for var item in items {
             try rules.apply(to: &item.attributes)
             adjust(&item.attributes)
+            if tellsDetails, syncing != .never { tellDetail("extracts '\(item.attributes.path)'") }
             try extractor.extract(item)
         }
         try extractor.finish()

@@ -15,6 +15,8 @@ public struct OperationContext: Sendable {
     public var lockWait: Duration
     /// The directory for scratch copies.
     public var scratch: FilePath
+    /// Whether the receiver wants to know each entry that is extracted.
+    public var tellsDetails = false
     /// The user's own lock file; without it, another user's lock on a directory blocks runs.
     public var locks: FilePath?
 

@@ -119,6 +119,7 @@ extension ArchivedBackup {
             }
             var item = item
             if directory != nil { try rules.apply(to: &item.attributes) }
+            if syncing != .never { extracting?(item.attributes.path) }
             try extractor.extract(item)
         }
         try extractor.finish()

@@ -27,6 +27,9 @@ package final class ArchivedBackup {
     /// Whether its data can be read; if not, only the central directory and the manifest were fetched.
     package let isAtHand: Bool
 
+    /// A closure that gets the path of each entry before it is extracted to stay.
+    package var extracting: ((RelativePath) -> Void)?
+
     let reader: ArchiveReader
     /// The number of leading directories to remove from every path; see `strip`.
     private(set) var strippedComponents = 0

@@ -59,6 +59,7 @@ struct Invocation {
             lockWait: profile.lockWait,
             scratch: FilePath(NSTemporaryDirectory())
         )
+        context.tellsDetails = output.level >= .verbose
         context.locks = FilePath(ProcessEnvironment.state + "/grocerydude/locks")
         self.context = context
         log = RunLog(FilePath(ProcessEnvironment.state + "/grocerydude/log.sqlite"))

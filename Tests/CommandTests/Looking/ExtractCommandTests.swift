@@ -55,6 +55,38 @@ struct ExtractCommandTests {
 
     // MARK: - Extracting
 
+    @Test("Every entry that is extracted is named with '-v', and none without")
+    func verbose() throws {
+        try program.expect("backup", "--quiet")
+        let extract = ["extract", "latest", "photos", "--to"]
+        let named = try program.expect(extract + ["Out/a", "-v"])
+        for path in ["photos", "photos/map.jpg", "photos/trips/a.txt", "photos/link"] {
+            #expect(named.errors.contains("extracts '\(path)'\n"), "\(path): \(named.errors)")
+        }
+        #expect(!named.errors.contains("extracts 'note.txt'"))
+        #expect(try !program.expect(extract + ["Out/b"]).errors.contains("extracts"))
+        let restored = try program.expect("restore", "latest", "--yes", "-v")
+        #expect(restored.errors.contains("extracts 'note.txt'\n"), "\(restored.errors)")
+    }
+
+    @Test("The stores directory as it is now is shown as a backup of it is")
+    func live() throws {
+        try program.expect("backup", "--quiet")
+        #expect(
+            try program.expect("show", "live", "--tree").text
+                == program.expect("show", "latest", "--tree").text
+        )
+        try sandbox.write("later", to: "Stores/later.txt")
+        let before = try sandbox.contents(of: "Stores")
+        let live = try program.expect("show", "live")
+        #expect(live.text.hasPrefix("'\(sandbox.path("Stores"))' as it is now\n"))
+        #expect(live.text.contains("  item  1 rows\n") && live.text.contains("later.txt"))
+        #expect(try sandbox.contents(of: "Stores") == before)
+        let part = try program.expect("show", "live", "photos/trips")
+        #expect(part.text.contains("photos/trips/a.txt") && !part.text.contains("note.txt"))
+        #expect(try program.expect(["show", "live", "photoz"], status: 10).text.isEmpty)
+    }
+
     @Test("A file is extracted with its mode and its time, and nothing else is")
     func oneFile() throws {
         try program.expect("backup", "--quiet")

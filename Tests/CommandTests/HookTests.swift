@@ -23,7 +23,9 @@ struct HookTests {
         ]
     }
 
-    private func run(_ arguments: String...) throws -> Tool.Outcome {
+    private func run(_ arguments: String...) throws -> Tool.Outcome { try run(arguments) }
+
+    private func run(_ arguments: [String]) throws -> Tool.Outcome {
         try Tool.run(
             Tool.product("grocerydude"),
             arguments + ["--config", sandbox.path("config.yaml").string],
@@ -94,6 +96,48 @@ struct HookTests {
         #expect(failed.errors.contains("exited with 1: no disk"))
         #expect(try Directory.open(sandbox.path("Remote")).names() == [])
         #expect(try run("log", "--profile", "app").text.contains("skipped"))
+    }
+
+    @Test("A suspended profile makes no backup, runs no hooks, and says why everywhere")
+    func suspended() throws {
+        try configure(
+            """
+            suspended: moving house
+            hooks: {backup: {before: 'touch \(sandbox.path("diary"))'}}
+            """
+        )
+        let why = "backups of 'app' are suspended: moving house"
+        for arguments in [["backup"], ["backup", "--dry-run"]] {
+            let outcome = try run(arguments + ["--profile", "app"])
+            #expect(outcome.status == 75 && outcome.errors.contains(why), "\(outcome.errors)")
+        }
+        #expect(try Directory.open(sandbox.path("Remote")).names() == [])
+        #expect(!sandbox.exists("diary"))
+        #expect(try run("status", "--profile", "app").text.contains(why))
+        #expect(try run("list", "--profile", "app").errors.contains(why))
+        let old = try run("status", "--max-age", "1h", "--profile", "app")
+        #expect(old.status == 25 && old.errors.contains("no good backup, and \(why)"))
+        let made = try run("backup", "--set", "suspended=no", "--profile", "app")
+        #expect(made.status == 0 && sandbox.exists("diary"))
+    }
+
+    @Test("A hook runs around the first exchange of a store, and before it is looked at")
+    func enable() throws {
+        try configure(
+            """
+            hooks:
+              sync:
+                before: echo before >>\(sandbox.path("diary"))
+                after: echo after >>\(sandbox.path("diary"))
+            """
+        )
+        try sandbox.directory("Shared")
+        let enable = ["sync", "enable", "--container", sandbox.path("Shared").string]
+        #expect(try run(enable + ["--profile", "app", "--dry-run"]).status == 0)
+        #expect(try diary() == "")
+        let outcome = try run(enable + ["--profile", "app", "--yes"])
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try diary() == "before\nafter\n")
     }
 
     @Test("A hook rolls a restore back if the application does not accept it")

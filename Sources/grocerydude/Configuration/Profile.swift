@@ -84,6 +84,8 @@ struct Profile {
     var maxAge: Duration?
     /// The schedule on which `schedule install` runs backups.
     var schedule: Schedule?
+    /// The reason why no backups are made for now, or `true`; `nil` if they are made.
+    var suspended: String?
 
     /// The origins of explicit settings, by key.
     var origins: [String: Origin] = [:]

@@ -107,6 +107,9 @@ struct Setting {
             size("queue_limit.size", \.queueLimit.bytes),
             schedule("schedule", environment: "SCHEDULE", \.schedule),
             boolean("prune", \.prunes),
+            Setting("suspended", \.suspended, show: { $0.map { .text($0) } ?? .none }) {
+                try $0.reason()
+            },
         ]
     }
 

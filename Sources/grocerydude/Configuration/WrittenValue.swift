@@ -88,6 +88,12 @@ extension WrittenValue {
         }
     }
 
+    /// Returns a reason, or `true` for none; `nil` for false.
+    func reason() throws -> String? {
+        if let isTrue = try? boolean() { return isTrue ? "true" : nil }
+        return try text("true, false, or a reason in words") { $0 }
+    }
+
     /// Returns a length of time such as `60s`, `5m`, `26h` or `7d`; a plain number is in seconds.
     func duration() throws -> Duration {
         let wanted = "a length of time such as 60s, 5m, 26h or 7d"

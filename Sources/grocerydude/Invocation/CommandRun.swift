@@ -92,10 +92,14 @@ struct CommandRun {
             began: invocation.now
         )
         run.origin = invocation.origin.name
-        if invocation.isWithProfilesStores { run.hooks = invocation.profile[hooksFor: command] }
+        let isSuspended = command == .backup && invocation.suspension != nil
+        if invocation.isWithProfilesStores, !isSuspended {
+            run.hooks = invocation.profile[hooksFor: command]
+        }
         if invocation.isInProfilesPlaces { run.profile = invocation.profile.name }
         // A monitor waits for backups, so another command's success must not count.
-        if command == .backup, let url = invocation.profile.pingURL, invocation.applies("ping_url")
+        if command == .backup, !isSuspended, let url = invocation.profile.pingURL,
+            invocation.applies("ping_url")
         {
             run.ping = Ping(url.absoluteString, timeout: invocation.profile.pingTimeout)
         }

@@ -252,6 +252,13 @@ struct Invocation {
     /// Whether a backup prunes after it was verified.
     var prunes: Bool { profile.prunes && applies("prune") }
 
+    /// The words that say that backups are suspended; `nil` if they are not.
+    var suspension: String? {
+        guard let reason = profile.suspended, applies("suspended") else { return nil }
+        let profile = profile.name.map { " of '\($0)'" } ?? ""
+        return "backups\(profile) are suspended" + (reason == "true" ? "" : ": \(reason)")
+    }
+
     /// The profile's notifications; `nil` if there are none for this run.
     var notifications: Notifications? {
         guard !profile.notify.isEmpty, applies("notify") else { return nil }

@@ -83,7 +83,7 @@ struct SystemdUnits {
         service.append("ExecStart=\(try command(job, job.arguments, kind))")
         if isContinuous {
             service += [
-                "# It ends with that when it is stopped.", "SuccessExitStatus=143",
+                "# It ends with that when it is stopped, or suspended.", "SuccessExitStatus=143 75",
                 "Restart=on-failure", "RestartSec=60",
             ]
         } else {

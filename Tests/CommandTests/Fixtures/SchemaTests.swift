@@ -146,6 +146,8 @@ struct SchemaTests {
         try run("restore", "restore", "latest", "--only", "Grocery-Dude.sqlite", "--yes")
         try run("delete", "delete", "latest", "--yes")
         try run("status", "status")
+        try run("status", "status", "--set", "suspended=moving house")
+        try run("backup", "backup", "--set", "suspended=moving house", status: 75, lines: 0)
         try run("report", "report", "--html", sandbox.path("report.html").string)
         let away = sandbox.path("Away").string
         try run("backup", "backup", "--set", "queue=true", "--remote", away)

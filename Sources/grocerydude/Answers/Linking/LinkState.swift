@@ -8,11 +8,13 @@ struct LinkState: Encodable {
     var linked: Bool
     var account: String?
     var space: RemoteSpace?
+    /// The reason why no backups are made for now, or `true`.
+    var suspended: String?
     /// The lines about it in the status.
     let rows: [[String]]
 
     private enum CodingKeys: CodingKey {
-        case linked, account, space
+        case linked, account, space, suspended
     }
 
     init(_ facts: FolderFacts, _ invocation: Invocation) {

@@ -103,6 +103,10 @@ struct BackupCommand: FolderCommand {
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
+        if let suspension = invocation.suspension {
+            invocation.context.report(.note(suspension))
+            return CommandResult(.skipped, message: suspension)
+        }
         try requirePolicy(invocation)
         if dryRun { return try await preview(invocation) }
         let invocation = try await continuing(invocation)

@@ -106,7 +106,8 @@ struct StatusCommand: FolderCommand {
         _ invocation: Invocation
     ) -> String {
         let age = status.age.map { "the newest good backup is \($0.shortText) old" }
-        let state = age ?? "there is no good backup"
+        let suspension = invocation.suspension.map { ", and \($0)" } ?? ""
+        let state = (age ?? "there is no good backup") + suspension
         guard let run = missed.first(where: { $0.command == .backup }) else {
             guard let last = status.lastBackup else { return "\(state): no run is logged" }
             return "\(state): the last run was at \(RunRow(last, invocation).summary)"

@@ -85,6 +85,7 @@ struct SyncEnableCommand: SyncingCommand {
 
     @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
+    var logged: Run.Command? { dryRun ? nil : .sync }
     var ownFlags: [FlagValue?] {
         [
             FlagValue("--container", "sync.container", container),

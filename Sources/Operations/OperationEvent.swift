@@ -5,7 +5,7 @@ public import Remotes
 /// An event that an operation reports while it runs.
 public enum OperationEvent: Sendable {
     /// The stages of long work.
-    public enum Stage: String, Sendable {
+    public enum Stage: String, Sendable, Codable {
         case reading, uploading, fetching, extracting, checking, verifying, encrypting
     }
 

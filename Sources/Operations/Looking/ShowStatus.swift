@@ -1,6 +1,6 @@
 public import Backups
 internal import Remotes
-internal import Files
+public import Files
 public import Foundation
 public import History
 internal import Stores
@@ -82,6 +82,8 @@ public struct ShowStatus: Sendable {
     private let nextRun: Date?
     private let due: DueTimes?
     private let now: Date
+    /// A closure that names another run, perhaps with its progress.
+    public var naming: @Sendable (LockHolder) -> String = { $0.description }
 
     /// The number of days in the calendar of a status.
     private static let days = 30
@@ -225,7 +227,7 @@ public struct ShowStatus: Sendable {
         }
         if status.hasStores, !isRestoring, let holder = try LockHolder.of(stores) {
             status.findings.append(
-                .init(kind: .running, what: "the stores are locked by \(holder)")
+                .init(kind: .running, what: "the stores are locked by \(naming(holder))")
             )
         }
     }
@@ -236,7 +238,7 @@ public struct ShowStatus: Sendable {
         let what = "a restore" + (backup.map { " of '\($0)'" } ?? "")
         let lock = paths.layout == .beside ? paths.area : paths.live
         if let holder = try LockHolder.of(lock) {
-            return .init(kind: .running, what: "\(what) is being made by \(holder)")
+            return .init(kind: .running, what: "\(what) is being made by \(naming(holder))")
         }
         return .init(
             kind: .interrupted,
@@ -248,7 +250,7 @@ public struct ShowStatus: Sendable {
     private func lookForPartialFiles(_ status: inout Status) {
         let holder = try? LockHolder.of(folder.staging)
         if let holder {
-            let what = "the remote folder is locked by \(holder)"
+            let what = "the remote folder is locked by \(naming(holder))"
             status.findings.append(.init(kind: .running, what: what))
             return
         }

@@ -12,7 +12,10 @@ final class Console: Sendable {
     private let profile: String?
     private let progress: Mutex<ProgressBar?>
     private let statusLines: Mutex<StatusLines?>
+    /// The progress for other runs, which wait for this one or look at it.
+    private let record = Mutex(StatusLines())
     private let lostAnswer = Mutex<Errno?>(nil)
+    private static let records = FilePath(ProcessEnvironment.state + "/grocerydude/progress")
 
     /// - Parameters:
     ///   - options: the options of the output.
@@ -177,12 +180,14 @@ final class Console: Sendable {
         case .began(let stage, let total):
             progress.withLock { $0?.begin(stage, total: total) }
             statusLines.withLock { $0?.begin(stage, total: total) }
+            record.withLock { $0.begin(stage, total: total) }
             if options.level >= .verbose {
                 tell("note", stage.rawValue + (total.map { ": \(byteCount($0))" } ?? ""))
             }
         case .advanced(let bytes):
             progress.withLock { $0?.advance(bytes) }
             tell(statusLines.withLock { $0?.advance(bytes) })
+            tellOthers(bytes)
         case .note(let text): tell("note", text)
         case .detail(let text): if options.level >= .verbose { tell("note", text) }
         case .warning(let text): tell("warning", text)
@@ -195,12 +200,29 @@ final class Console: Sendable {
             )
         case .said(let event, let line): tell("output", "\(event): \(line)")
         case .waiting(let holder):
-            tell("note", "waiting for \(holder?.description ?? "another run")")
+            tell("note", "waiting for \(holder.map(Self.shown) ?? "another run")")
         case .waitingForRemote(let address, let duration):
             // An unattended run reports it only if it fails.
             guard isatty(2) == 1 || options.json || options.verbose > 0 else { return }
             tell("note", "waiting for '\(address)' for \(duration.components.seconds) s")
         }
+    }
+
+    /// Writes the progress for other runs, at most once a second.
+    private func tellOthers(_ bytes: Int64) {
+        let progress = record.withLock { $0.advance(bytes) == nil ? nil : $0.progress }
+        guard let progress else { return }
+        RunProgress(stage: progress.stage, done: progress.done, total: progress.total)
+            .write(to: Self.records)
+    }
+
+    /// Removes the progress for other runs.
+    func finishRun() { RunProgress.remove(from: Self.records) }
+
+    /// Returns a process that holds a lock, with its progress if it tells any.
+    static func shown(_ holder: LockHolder) -> String {
+        let progress = RunProgress(of: holder, in: records).map { ": \($0.text)" }
+        return holder.description + (progress ?? "")
     }
 
     /// Removes the progress bar.

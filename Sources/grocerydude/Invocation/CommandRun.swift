@@ -17,6 +17,7 @@ struct CommandRun {
             } else {
                 await attempt(command)
             }
+        invocation.console.finishRun()
         // The lost answer affects only the exit code: the work was done.
         return invocation.console.status(after: result.status)
     }

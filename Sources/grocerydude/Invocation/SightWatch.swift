@@ -5,6 +5,8 @@ internal import Operations
 
 /// An answer, and the remarks after it.
 struct Sight {
+    /// A line for people before the answer.
+    var opening: String?
     var answer: any Answer
     var remarks: [OperationEvent] = []
     /// The backups that could not be inspected.
@@ -94,6 +96,7 @@ struct SightWatch {
             } else if !isFirst, !output.json {
                 console.answer(text: "\n")
             }
+            if let opening = sight.opening { console.message(opening) }
             try console.answer(sight.answer)
             for remark in sight.remarks { console.show(remark) }
         }

@@ -32,6 +32,22 @@ struct ListCommandTests {
         #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines)")
     }
 
+    @Test("The list has a line about the folder before it, beside the answer")
+    func opening() throws {
+        let named = try program.expect(["list"] + places)
+        #expect(named.errors.hasPrefix("grocerydude: \(program.sandbox.path("Remote")), named by "))
+        #expect(named.text.isEmpty)
+        let plain = try program.expect("list")
+        #expect(plain.errors.hasPrefix("grocerydude: not linked: 'grocerydude setup'"))
+        #expect(try program.expect(["list", "--quiet"] + places).errors.isEmpty)
+        let made = try program.expect("backup", "--stores", "Stores")
+        #expect(made.errors.contains("not linked: 'grocerydude setup'"), "\(made.errors)")
+        try program.configure("stores: ~/Stores\nremote: ~/Away\nqueue: true\n")
+        try program.expect("backup", "--quiet")
+        let waiting = try program.expect(["list"], status: 10)
+        #expect(waiting.errors.contains("; not reachable; 1 backup waits for upload\n"))
+    }
+
     @Test("The list has a column of origins if there are two")
     func origins() throws {
         #expect(try program.run(["backup", "--quiet"] + places).status == 0)

@@ -28,7 +28,37 @@ struct LinkState: Encodable {
             case .default: "not linked: 'grocerydude link DIR' has backups go to a folder of yours"
             case .flag, .environment: "not linked: named by \(origin)"
             }
-        rows = [["link", state]] + (facts.spaceText.map { [["space", $0]] } ?? [])
+        suspended = invocation.suspension == nil ? nil : invocation.profile.suspended
+        rows =
+            [["link", state]] + (facts.spaceText.map { [["space", $0]] } ?? [])
+            + (invocation.suspension.map { [["suspended", $0]] } ?? [])
+    }
+
+    /// Returns a line about the folder of a list, and what waits for it.
+    static func line(
+        _ facts: FolderFacts,
+        isReached: Bool,
+        waiting: Int,
+        usedBy holder: LockHolder?,
+        _ invocation: Invocation
+    ) -> String {
+        let origin = invocation.profile.origin(of: "remote")
+        let place = facts.phrase(for: invocation.address)
+        let link =
+            switch origin {
+            case .file: "linked to \(place)"
+            case .default: "not linked: 'grocerydude setup' has backups go to a folder of yours"
+            case .flag, .environment: "\(place), named by \(origin)"
+            }
+        let parts = [
+            isReached ? nil : "not reachable",
+            waiting == 0
+                ? nil
+                : counted(waiting, "backup waits for upload", "backups wait for upload"),
+            holder.map { "in use by \(Console.shown($0))" },
+            invocation.suspension,
+        ]
+        return ([link] + parts.compactMap(\.self)).joined(separator: "; ")
     }
 }
 

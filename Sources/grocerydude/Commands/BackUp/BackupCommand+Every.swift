@@ -68,6 +68,7 @@ extension BackupCommand {
             }
         }
         try? await invocation.memory.catalog.save()
+        invocation.console.finishRun()
         return result.isSuccess || result.status == .partial ? nil : result.message
     }
 

@@ -156,6 +156,11 @@ struct BackupCommand: FolderCommand {
             return result
         }
         try invocation.console.answer(BackupAnswer(outcome, invocation))
+        if invocation.profile.origin(of: "remote") == .default {
+            invocation.context.report(
+                .note("not linked: 'grocerydude setup' has backups go to a folder of yours")
+            )
+        }
         let result = CommandResult(
             of: outcome.backup,
             bytes: outcome.bytes,

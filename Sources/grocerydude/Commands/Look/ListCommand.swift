@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Backups
 internal import Files
 internal import Operations
+internal import Remotes
 
 struct ListCommand: FolderCommand {
     static let configuration = CommandConfiguration(
@@ -49,6 +50,7 @@ struct ListCommand: FolderCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
         if watch.isOn { return try await SightWatch(invocation).run(look) }
         let sight = try await look(invocation)
+        if let opening = sight.opening { invocation.console.message(opening) }
         try invocation.console.answer(sight.answer)
         for remark in sight.remarks { invocation.context.report(remark) }
         if let error = sight.unreachable { throw error }
@@ -60,6 +62,7 @@ struct ListCommand: FolderCommand {
         if trash {
             return Sight(answer: try await folder.trashed().map { TrashRow($0, invocation) })
         }
+        async let account = Self.account(of: folder, isWanted: !output.json && !output.quiet)
         let (outcome, unreachable) = try await folder.listWithWaiting()
         var selection = selection.selection(invocation)
         selection.origin = stores.origin
@@ -76,6 +79,13 @@ struct ListCommand: FolderCommand {
                 ? sums(of: backups, in: folder, invocation)
                 : BackupRow.rows(backups, among: all, invocation)
         )
+        sight.opening = try await opening(
+            outcome,
+            of: account,
+            isReached: unreachable == nil,
+            usedBy: try? LockHolder.of(folder.staging),
+            invocation
+        )
         sight.unreachable = unreachable
         sight.problems = problems
         sight.remarks = problems.map { .problem($0) }
@@ -83,26 +93,13 @@ struct ListCommand: FolderCommand {
         if let loss { sight.remarks.append(.warning(loss)) }
         // A backup that could not be inspected may match.
         if backups.isEmpty, problems.isEmpty, loss == nil {
-            let isLinked = invocation.profile.origin(of: "remote") != .default
-            let none =
-                "there are no backups yet"
-                + (isLinked ? "" : ": 'grocerydude setup' has data of yours backed up")
-            sight.remarks.append(.note(outcome.backups.isEmpty ? none : "no backup is like that"))
+            let none = outcome.backups.isEmpty
+            sight.remarks.append(
+                .note(none ? "there are no backups yet" : "no backup is like that")
+            )
         }
-        if let error = outcome.annotationsError { sight.remarks.append(.warning(explain(error))) }
-        if let warning = outcome.signersWarning { sight.remarks.append(.warning(warning)) }
-        if output.level >= .verbose { sight.remarks += details(of: outcome) }
+        sight.remarks += remarks(on: outcome)
         return sight
-    }
-
-    private func details(of listing: BackupFolder.Listing) -> [OperationEvent] {
-        let errors = listing.logError.map {
-            [OperationEvent.warning("the log cannot be read: \(explain($0))")]
-        }
-        let files = listing.passedOver.map {
-            OperationEvent.note("passed over '\($0.name)': \($0.reason)")
-        }
-        return (errors ?? []) + files
     }
 
     /// Sums backups up; trends and the estimate are of the own ones, or else of the newest one's origin.
@@ -126,6 +123,49 @@ struct ListCommand: FolderCommand {
             ),
             invocation
         )
+    }
+}
+
+extension ListCommand {
+    /// Returns the line about the folder before its list, which only people get.
+    private func opening(
+        _ listing: BackupFolder.Listing,
+        of account: String?,
+        isReached: Bool,
+        usedBy holder: LockHolder?,
+        _ invocation: Invocation
+    ) -> String? {
+        guard !output.json else { return nil }
+        var facts = FolderFacts()
+        facts.account = account
+        let waiting = listing.backups.count(where: \.isWaiting)
+        return LinkState.line(
+            facts,
+            isReached: isReached,
+            waiting: waiting,
+            usedBy: holder,
+            invocation
+        )
+    }
+
+    private func remarks(on listing: BackupFolder.Listing) -> [OperationEvent] {
+        var remarks: [OperationEvent] = []
+        if let error = listing.annotationsError { remarks.append(.warning(explain(error))) }
+        if let warning = listing.signersWarning { remarks.append(.warning(warning)) }
+        guard output.level >= .verbose else { return remarks }
+        if let error = listing.logError {
+            remarks.append(.warning("the log cannot be read: \(explain(error))"))
+        }
+        return remarks
+            + listing.passedOver.map { .note("passed over '\($0.name)': \($0.reason)") }
+    }
+
+    /// Returns the account of a folder elsewhere, if somebody wants to know and it is told.
+    private static func account(
+        of folder: BackupFolder,
+        isWanted: Bool
+    ) async throws -> String? {
+        isWanted ? try await folder.remote.service?.account() : nil
     }
 }
 

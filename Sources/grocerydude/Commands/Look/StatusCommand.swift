@@ -56,7 +56,7 @@ struct StatusCommand: FolderCommand {
         let schedule = isKnown ? invocation.profile.schedule : nil
         let isInstalled = schedules?.ofBackups?.isThere ?? false
         let folder = try invocation.folder()
-        let show = ShowStatus(
+        var show = ShowStatus(
             of: invocation.absolute(invocation.stores),
             in: folder,
             nextRun: isInstalled
@@ -64,6 +64,7 @@ struct StatusCommand: FolderCommand {
             due: schedules?.ofBackups?.due,
             now: invocation.now
         )
+        show.naming = { Console.shown($0) }
         var status = await show.run()
         // A folder named for this run only is no change of folders.
         if invocation.isInProfilesPlaces {

@@ -16,7 +16,7 @@ struct StatusLines {
 
     private static let interval = Duration.seconds(1)
 
-    private var progress: Progress?
+    private(set) var progress: Progress?
     private var lastSaid: ContinuousClock.Instant
 
     init(since start: ContinuousClock.Instant = .now) {

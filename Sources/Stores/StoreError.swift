@@ -50,7 +50,7 @@ public enum StoreError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .damaged:
-            "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
+            "restore it with 'grocerydude restore', or repair it: https://www.sqlite.org/recovery.html"
         case .damagedPage: Advice.olderBackup
         case .busy, .busyWriting:
             "close the application, or try again when its transaction has ended"

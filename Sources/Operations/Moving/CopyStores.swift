@@ -112,11 +112,17 @@ public struct CopyStores: Sendable {
             options: options,
             context: context
         ).run()
-        let copied = try await RestoreBackup(
-            from: folder,
-            options: RestoreBackup.Options(backup: options),
-            context: context
-        ).extract(made.backup, to: target)
+        let copied: RestoreBackup.Outcome
+        do {
+            copied = try await RestoreBackup(
+                from: folder,
+                options: RestoreBackup.Options(backup: options),
+                context: context
+            ).extract(made.backup, to: target)
+        } catch RestoreError.restoreFailed(let error) {
+            guard error.tellsDamage else { throw error }
+            throw CopyStoresError.damaged(source.path, reason: explain(error))
+        }
         // The temporary archive need not be on the disk, but the copy must.
         let problems =
             made.problems.filter { $0.kind != .notSynced }
@@ -137,6 +143,12 @@ public enum CopyStoresError: ExplainedError, Equatable {
     case noStore([FilePath])
     /// The copy would be inside the source directory.
     case inside(FilePath, FilePath)
+    /// A store in the source directory is damaged.
+    case damaged(FilePath, reason: String)
+
+    public var outcome: FailureOutcome {
+        if case .damaged = self { .damaged } else { .failed }
+    }
 
     public var description: String {
         switch self {
@@ -144,6 +156,8 @@ public enum CopyStoresError: ExplainedError, Equatable {
             "there is no store in \(places.map { "'\(printable($0))'" }.joined(separator: ", "))"
         case .inside(let target, let source):
             "'\(printable(target))' would be inside the directory that is copied, '\(printable(source))'"
+        case .damaged(let source, let reason):
+            "nothing was copied from '\(printable(source))': \(reason)"
         }
     }
 
@@ -151,6 +165,8 @@ public enum CopyStoresError: ExplainedError, Equatable {
         switch self {
         case .noStore: "is it the right directory?"
         case .inside: "name another directory with '--stores'"
+        case .damaged:
+            "name an older place, or repair it there: https://www.sqlite.org/recovery.html"
         }
     }
 }

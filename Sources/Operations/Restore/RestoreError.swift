@@ -145,6 +145,8 @@ public enum RestoreError: ExplainedError {
 
     public var hint: String? {
         switch self {
+        case .restoreFailed(StoreError.damaged), .rolledBack(StoreError.damaged, _):
+            "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
         case .restoreFailed(let error), .rolledBack(let error, _):
             Advice.after(error) ?? "\(Advice.list) to choose another backup"
         case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"

@@ -95,6 +95,14 @@ public struct EnableSync: Sendable {
     /// - Returns: the outcome; `nil` if the user declined.
     /// - Throws: `SyncError`, `RemoteError`, `StoreError`, `SidecarError`, `FileError`, `CancellationError`.
     public func run(_ store: Store, confirm: (Plan) throws -> Bool) async throws -> Outcome? {
+        do {
+            return try await enable(store, confirm)
+        } catch StoreError.damaged(let name, let reason) {
+            throw SyncError.damagedStore(name, reason: reason)
+        }
+    }
+
+    private func enable(_ store: Store, _ confirm: (Plan) throws -> Bool) async throws -> Outcome? {
         let group = try group(of: store)
         try refusePlaces()
         let container = Container(

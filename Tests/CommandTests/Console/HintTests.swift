@@ -55,7 +55,12 @@ struct HintTests {
                 "with '--set limits.ratio=N'"
             ),
             (ArchiveError.damaged("a", reason: "x"), "grocerydude list' and try an older backup"),
-            (StoreError.damaged("a", reason: "x"), "--allow-damaged"),
+            (StoreError.damaged("a", reason: "x"), "grocerydude restore'"),
+            (
+                RestoreError.restoreFailed(StoreError.damaged("a", reason: "x")),
+                "--allow-damaged"
+            ),
+            (CopyStoresError.damaged("/a", reason: "x"), "name an older place"),
             (FileError.failed(.move, "a", .resourceBusy), "restore NAME --target DIR"),
             (FileError.failed(.move, "a", .improperLink), "restore NAME --target DIR"),
             (FileError.locked("a", holder: nil), "--lock-wait 60s"),

@@ -11,6 +11,8 @@ struct ItemsFile: Codable {
 
     var format = ItemsFile.format
     var version = ItemsFile.version
+    /// The person whose list it is.
+    var owner: String?
     var items: [Item]
 
     /// An item with its pictures, which the file contains in Base64.

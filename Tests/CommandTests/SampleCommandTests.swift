@@ -138,4 +138,21 @@ struct SampleCommandTests {
         #expect(try !program.run("items", "--stores", "Three").text.contains("Figs"))
         #expect(try pipe(file).text == "added 1 item; 12 were there already\n")
     }
+
+    @Test("The sample's import replaces what is there on request, and says whose list it is")
+    func replacing() throws {
+        for name in ["One", "Two"] { try program.expect("init", "--test-data", "--stores", name) }
+        try program.expect("items", "export", "a.json", "--owner", "Anna", "--stores", "One")
+        let text = String(decoding: try program.sandbox.read("a.json"), as: UTF8.self)
+        try program.sandbox.write(text.replacing(#""Apples""#, with: #""Pears""#), to: "a.json")
+        let kept = try program.expect("items", "import", "a.json", "--stores", "Two")
+        #expect(kept.text == "added 0 items of 'Anna'; 212 were there already\n")
+        let photos = try program.sandbox.contents(of: "Two").items.count
+        let import_ = ["items", "import", "a.json", "--replace", "--stores", "Two"]
+        #expect(try program.expect(import_).text == "added 0 items of 'Anna'; replaced 212\n")
+        let items = try program.expect("items", "--stores", "Two").text
+        #expect(items.contains("Pears") && !items.contains("Apples"))
+        #expect(try program.sandbox.contents(of: "Two").items.count == photos)
+        try program.expect("backup", "--stores", "Two")
+    }
 }

@@ -18,6 +18,9 @@ extension SampleCommand {
         @Argument(help: "The new file, or '-'.", completion: .file(extensions: ["json"]))
         var file: String
 
+        @Option(help: ArgumentHelp("Whose list it is, for who imports it.", valueName: "name"))
+        var owner: String?
+
         @OptionGroup(title: HelpSection.common) var stores: StoresOptions
         @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
@@ -27,7 +30,7 @@ extension SampleCommand {
         }
 
         func run(_ invocation: Invocation) async throws -> CommandResult {
-            let (json, count) = try GroceryStore(in: invocation.stores).exportItems()
+            let (json, count) = try GroceryStore(in: invocation.stores).exportItems(of: owner)
             guard file != "-" else {
                 // The JSON is the whole answer, with or without '--json'.
                 invocation.console.answer(text: String(decoding: json, as: UTF8.self))
@@ -51,8 +54,8 @@ extension SampleCommand {
             "import",
             "Add the items of a JSON file that are not there yet.",
             discussion: """
-                Items are told apart by their 'id': one that is there stays as it is. If anything in the file \
-                is wrong, nothing is added. '-' is standard input.
+                Items are told apart by their 'id': one that is there stays as it is, unless '--replace' is \
+                given. If anything in the file is wrong, nothing is changed. '-' is standard input.
                 """,
             example: "grocerydude sample import list.json",
             "ssh kitchen grocerydude sample export - | grocerydude sample import -"
@@ -72,20 +75,36 @@ extension SampleCommand {
         @OptionGroup(title: HelpSection.common) var stores: StoresOptions
         @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
+        @Flag(help: "Make items that are there already those of the file.")
+        var replace = false
+
         private struct Facts: Encodable {
             var added: Int
             var present: Int
+            var replaced: Int
+            var owner: String?
         }
 
         func run(_ invocation: Invocation) async throws -> CommandResult {
             let store = try GroceryStore(in: invocation.stores)
             let imported = try store.importItems(
                 read(),
-                from: file == "-" ? "standard input" : file
+                from: file == "-" ? "standard input" : file,
+                replacing: replace
             )
-            let facts = Facts(added: imported.added, present: imported.present)
-            let added = "added \(counted(facts.added, "item", "items"))"
-            let line = facts.present == 0 ? added : "\(added); \(facts.present) were there already"
+            let facts = Facts(
+                added: imported.added,
+                present: imported.present,
+                replaced: imported.replaced,
+                owner: imported.owner
+            )
+            let owner = facts.owner.map { " of '\(printable(bytes: $0.utf8))'" } ?? ""
+            let parts = [
+                "added \(counted(facts.added, "item", "items"))\(owner)",
+                facts.replaced == 0 ? nil : "replaced \(facts.replaced)",
+                facts.present == 0 ? nil : "\(facts.present) were there already",
+            ]
+            let line = parts.compactMap(\.self).joined(separator: "; ")
             return try invocation.answer(DoneAnswer(facts: facts, line: line))
         }
 

@@ -108,7 +108,8 @@ struct LinkedPlace {
     ) throws -> ConfigurationError {
         let steps = try changes.map { key, value in
             try value.map { try "write '\(GeneratedPiece.line(key, $0))'" }
-                ?? "remove '\(key)'\(key == "remote" ? ", and run 'grocerydude schedule remove'" : "")"
+                // A scheduled backup without a folder would go to the built-in one.
+                ?? "\(key == "remote" ? "run 'grocerydude schedule remove', then " : "")remove '\(key)'"
         }
         return .handwritten(place, profile: profile, steps: steps)
     }

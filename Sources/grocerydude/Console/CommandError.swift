@@ -89,7 +89,8 @@ enum CommandError: ExplainedError {
             "raise the limit with 'ulimit -v' or 'ulimit -d', or that of the service"
         case .noBackupNamed: "name one, or 'latest': grocerydude restore latest"
         case .alreadyLinked: "use '--replace' to link another folder; the backups there stay"
-        case .linkedForAll: "give each profile a 'remote' of its own, or remove it there"
+        case .linkedForAll:
+            "give each profile a folder of its own: grocerydude link DIR --profile NAME"
         case .nothingToLink:
             "name a directory, 'rclone:REMOTE:PATH', or one of rclone's providers such as dropbox"
         case .meansRclone(let text): "to mean a remote of rclone, write 'rclone:\(text)'"

@@ -78,7 +78,7 @@ struct BackupDryRunTests {
         for (arguments, status) in [
             (["--stores", "Stores", "--remote", "Nowhere"], 10),
             (["--stores", "Nowhere", "--remote", "Remote"], 1),
-            (["--stores", "Stores", "--remote", "Stores/in"], 1),
+            (["--stores", "Stores", "--remote", "Stores"], 1),
             (["--exclude", "*.sqlite"] + places, 1),
             (["--prune"] + places, 64),
         ] as [([String], Int32)] {

@@ -110,7 +110,7 @@ struct HelpTests {
         let page = try program.expect("help", "manual").text
         #expect(page.hasPrefix(".TH GROCERYDUDE 1 "))
         for command in try allCommands().dropFirst() {
-            let title = (["grocerydude"] + command).joined(separator: " ").uppercased()
+            let title = command.joined(separator: " ").uppercased()
             #expect(page.contains("\n.SH \(title.replacing("-", with: "\\-"))\n"), "\(command)")
         }
         #expect(page.contains("\n.SH EXIT CODES\n"))

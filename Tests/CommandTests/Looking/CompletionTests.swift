@@ -45,11 +45,11 @@ struct CompletionTests {
         let hostile = "$(touch ran) `touch ran` 'a' Stores.zip"
         let archive = try program.sandbox.read("Remote/\(name)")
         try program.sandbox.write(archive, to: "Remote/\(hostile)")
-        #expect(try offers("show", "") == ["latest", "live"] + [String(name.dropLast(4))])
+        #expect(try offers("show", "") == ["latest", "live"] + [String(name.dropLast(11))])
         try program.expect("list")
         let seen = try offers("restore", "")
         #expect(
-            seen.contains(String(name.dropLast(4))) && seen.contains(String(hostile.dropLast(4)))
+            seen.contains(String(name.dropLast(11))) && seen.contains(String(hostile.dropLast(11)))
         )
         #expect(!program.sandbox.exists("ran"))
         #expect(try offers("restore", "--remote", "Elsewhere", "") == ["latest"])

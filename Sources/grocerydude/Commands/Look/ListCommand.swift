@@ -93,10 +93,9 @@ struct ListCommand: FolderCommand {
         if let loss { sight.remarks.append(.warning(loss)) }
         // A backup that could not be inspected may match.
         if backups.isEmpty, problems.isEmpty, loss == nil {
-            let none = outcome.backups.isEmpty
-            sight.remarks.append(
-                .note(none ? "there are no backups yet" : "no backup is like that")
-            )
+            let none =
+                outcome.backups.isEmpty ? "there are no backups yet" : "no backup is like that"
+            sight.remarks.append(.note(none))
         }
         sight.remarks += remarks(on: outcome)
         return sight

@@ -30,6 +30,9 @@ for page in "$output"/raw/*.1; do
         /^\.Dt / { gsub(/\./, "-", $2) }
         /^\.Os/ { print ".Os grocerydude " version; next }
         /^\.Nd / { sub(/\."$/, "\"") }
+        # Another word for a command is on the page of that word.
+        alias && /^\.Nm [a-z]/ { alias = 0; next }
+        /^\.Nm ".*" ,$/ { sub(/ ,$/, ""); alias = 1 }
         # The index of pages takes one word; the synopsis has the command as it is typed.
         /^\.Nm "/ { command = $0; line = substr($0, 6, length($0) - 6); gsub(/ /, "-", line); $0 = ".Nm " line }
         /^\.Nm$/ && command != "" { $0 = command }

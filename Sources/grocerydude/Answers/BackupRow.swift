@@ -139,9 +139,9 @@ struct BackupRow: AnswerRow {
     /// Writes a header and a line for each backup; remarks that do not fit 80 columns get a line of their own.
     static func write(_ rows: [BackupRow], to console: Console) {
         guard let first = rows.first else { return }
-        let cells =
-            [["BACKUP", "SIZE", "ADDED", "MADE"] + (first.showsOrigin ? ["ORIGIN"] : [])]
-            + rows.map(\.columns)
+        let header = first.showsOrigin ? ["SIZE", "MADE", "ORIGIN"] : ["SIZE", "ADDED", "MADE"]
+        let numbers: Set = first.showsOrigin ? [1] : [1, 2]
+        let cells = [["BACKUP"] + header] + rows.map(\.columns)
         let width = Columns(rows: cells, right: numbers).lines.map(Columns.width).max() ?? 0
         let marks = [""] + rows.map(\.marks)
         let isBeside = marks.map { $0.isEmpty || width + 2 + Columns.width(of: $0) <= 80 }
@@ -152,16 +152,17 @@ struct BackupRow: AnswerRow {
         }
     }
 
-    /// The columns with numbers.
-    private static let numbers: Set = [1, 2]
-
     /// The cells of its row where a person chooses from several.
     var cells: [String] { columns + [marks] }
 
+    /// The columns before the marks; both an origin and an increase have no room in 80 columns.
     private var columns: [String] {
+        let (size, made) = (byteCount(size), time?.description ?? "unknown")
+        if showsOrigin {
+            return [shownName, size, made, printable(bytes: (origin ?? "unknown").utf8)]
+        }
         let sum = added.map { "\($0 < 0 ? "-" : "+")\(byteCount(abs($0)))" }
-        let from = showsOrigin ? [printable(bytes: (origin ?? "unknown").utf8)] : []
-        return [shownName, byteCount(size), sum ?? "", time?.description ?? "unknown"] + from
+        return [shownName, size, sum ?? "", made]
     }
 
     private var marks: String {

@@ -25,7 +25,12 @@ extension BackupCommand {
     }
 
     /// Returns the command that frees space in a folder, and its effect; `nil` if it would free nothing.
+    ///
+    /// The command names no places. For those of options and the environment there is none, since it would prune another
+    /// folder.
     private func pruning(_ folder: BackupFolder, _ invocation: Invocation) async throws -> String? {
+        let origins = ["stores", "remote"].map(invocation.profile.origin)
+        guard origins.allSatisfy({ $0 == .default || $0.file != nil }) else { return nil }
         var policy = retention.policy(invocation)
         var words = ["grocerydude prune"]
         if policy.isEmpty {

@@ -43,6 +43,7 @@ git clone -q . "$work/clone"
     sha256sum ./*.deb ./*.tar.gz >SHA256SUMS
 )
 
+mkdir -p .build
 rm -rf "$result"
 cp -R "$work/clone/.build/packages" "$result"
 git pull -q --ff-only "$work/clone" HEAD

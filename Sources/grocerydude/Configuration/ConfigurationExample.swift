@@ -72,6 +72,7 @@ let configurationExample = """
         remote: ~/Dropbox/Apps/Grocery Dude
         schedule: daily 03:30         # or: hourly | every 6h | weekly sun 04:00 | monthly 1 04:00
         tags: [laptop]
+        # suspended: until the move   # no backups are made for now, and this is why
 
       server:
         stores: /srv/app/data

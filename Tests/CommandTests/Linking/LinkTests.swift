@@ -141,7 +141,7 @@ struct LinkTests {
         #expect(stores.errors.contains("'\(file):1' was written by hand"), "\(stores.errors)")
         let unlink = try program.expect("unlink", "--yes", status: 64)
         #expect(unlink.errors.contains("'\(file):2' was written by hand"), "\(unlink.errors)")
-        #expect(unlink.errors.contains("in profile 'a', remove 'remote'"))
+        #expect(unlink.errors.contains("'grocerydude schedule remove', then remove 'remote'"))
         #expect(try configuration == text)
         #expect(!sandbox.exists(Self.pieces))
     }

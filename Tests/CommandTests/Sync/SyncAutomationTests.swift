@@ -49,7 +49,8 @@ struct SyncAutomationTests {
         let quiet = try desk.run("sync")
         #expect(quiet.errors.contains("before: before") && !quiet.errors.contains("import"))
         let log = try #require(try desk.run("log", "--json").json as? [[String: Any]])
-        #expect(log.map { $0["command"] as? String } == ["sync"])
+        // The first one is the exchange of 'sync enable'.
+        #expect(log.map { $0["command"] as? String } == ["sync", "sync"])
         // A command that says no lets the changes wait.
         try program.sandbox.write(
             "hooks: {sync: {will_import: exit 1}}\n",

@@ -49,7 +49,7 @@ struct CommandTests {
         #expect(items.contains("Apples") && !items.contains("Honey"))
         let list = text(try run("list"))
         #expect(list.split(separator: "\n").count { $0.hasPrefix("[") } == 2)
-        #expect(list.contains(/ kB +20/))
+        #expect(list.contains(#/ kB +20/#))
         #expect(list.contains("before restore of"))
         #expect(try run("restore", "--undo", "--yes").status == 0)
         #expect(text(try run("items", "show")).contains("Honey"))

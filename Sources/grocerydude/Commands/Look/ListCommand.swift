@@ -62,7 +62,7 @@ struct ListCommand: FolderCommand {
         if trash {
             return Sight(answer: try await folder.trashed().map { TrashRow($0, invocation) })
         }
-        async let account = Self.account(of: folder, isWanted: !output.json && !output.quiet)
+        async let account = self.account(of: folder, invocation)
         let (outcome, unreachable) = try await folder.listWithWaiting()
         var selection = selection.selection(invocation)
         selection.origin = stores.origin
@@ -159,12 +159,17 @@ extension ListCommand {
             + listing.passedOver.map { .note("passed over '\($0.name)': \($0.reason)") }
     }
 
-    /// Returns the account of a folder elsewhere, if somebody wants to know and it is told.
-    private static func account(
+    /// Returns the account of a folder elsewhere for a person at a terminal, if rclone says it.
+    ///
+    /// It takes two more runs of rclone, so that scripts and repeated looks go without it.
+    private func account(
         of folder: BackupFolder,
-        isWanted: Bool
+        _ invocation: Invocation
     ) async throws -> String? {
-        isWanted ? try await folder.remote.service?.account() : nil
+        guard invocation.console.canAsk, !watch.isOn, !output.json, !output.quiet else {
+            return nil
+        }
+        return try await folder.remote.service?.account()
     }
 }
 

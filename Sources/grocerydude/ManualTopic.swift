@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// The manual as one page for man(1), for those who have the program without the pages of a package: `help manual`.
+/// The manual as one page for man(1), for people who have the program without its package: `help manual`.
 struct ManualTopic: HelpTopic {
     static let configuration = CommandConfiguration(
         commandName: "manual",

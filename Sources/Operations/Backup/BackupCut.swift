@@ -131,7 +131,7 @@ struct BackupCut {
     }
 }
 
-// The cut as a list, for those who want to know and save nothing.
+// The cut as a list, for a plan that saves nothing.
 extension BackupCut {
     /// The problems that are known before any data is read.
     var knownProblems: [Problem] {

@@ -20,7 +20,7 @@ public struct RunProgress: Codable, Sendable, Equatable {
         (self.stage, self.done, self.total) = (stage, done, total)
     }
 
-    /// Reads the progress of the process that holds a lock; `nil` if it does not tell any.
+    /// Reads the progress of the process that holds a lock; `nil` if there is none.
     public init?(of holder: LockHolder, in directory: FilePath) {
         let path = Self.path(of: holder.process, in: directory)
         guard let bytes = try? File.contents(of: path, limit: Self.limit),

@@ -219,7 +219,7 @@ final class Console: Sendable {
     /// Removes the progress for other runs.
     func finishRun() { RunProgress.remove(from: Self.records) }
 
-    /// Returns a process that holds a lock, with its progress if it tells any.
+    /// Returns a process that holds a lock, with its progress if that is known.
     static func shown(_ holder: LockHolder) -> String {
         let progress = RunProgress(of: holder, in: records).map { ": \($0.text)" }
         return holder.description + (progress ?? "")

@@ -55,6 +55,8 @@ public struct Status: Sendable {
     public var lastBackup: RunLog.Entry?
     /// The last run of any kind with these stores and this folder.
     public var lastRun: RunLog.Entry?
+    /// The logged runs with these stores and this folder, newest first; none if the log cannot be read.
+    public var runs: [RunLog.Entry] = []
     /// The last days, and what became of the runs of each; `nil` if the log cannot be read.
     public var calendar: RunCalendar?
     /// The last proof that a restore from this folder works.
@@ -137,9 +139,9 @@ public struct ShowStatus: Sendable {
         filter.stores = printable(stores)
         filter.remote = folder.address
         do {
-            let runs = try log.entries(filter, limit: RunCalendar.mostRuns)
-            status.lastRun = runs.first
-            status.calendar = calendar(of: runs)
+            status.runs = try log.entries(filter, limit: RunCalendar.mostRuns)
+            status.lastRun = status.runs.first
+            status.calendar = calendar(of: status.runs)
             // Many runs of other commands may have been since.
             filter.command = Run.Command.backup.rawValue
             status.lastBackup = try log.entries(filter, limit: 1).first

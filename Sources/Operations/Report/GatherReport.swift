@@ -1,7 +1,6 @@
 public import Backups
 internal import Files
 public import Foundation
-public import History
 internal import Remotes
 internal import Stores
 public import Sync
@@ -25,8 +24,6 @@ public struct ProfileReport: Sendable {
     public var unreachable: (any Error)?
     /// The backups that the retention policy keeps and removes; `nil` if there is no policy or if it is not known.
     public var plan: PruneBackups.Plan?
-    /// The logged runs, newest first.
-    public var runs: [RunLog.Entry] = []
     public var calendar: RunCalendar
     public var trends: [TableTrend] = []
     public var synced: [SyncedStore] = []
@@ -77,16 +74,6 @@ public struct GatherReport: Sendable {
 
     private var now: Date { options.retention.now }
 
-    /// Returns the logged runs of the stores and the folder, newest first.
-    ///
-    /// - Throws: `HistoryError`, `FileError`.
-    private func runs() throws -> [RunLog.Entry] {
-        var filter = RunLog.Filter()
-        filter.stores = printable(stores)
-        filter.remote = folder.address
-        return try folder.memory.log?.entries(filter, limit: RunCalendar.mostRuns) ?? []
-    }
-
     /// Gathers a report; a part that cannot be found out is a gap of it.
     ///
     /// - Throws: `CancellationError`.
@@ -94,7 +81,7 @@ public struct GatherReport: Sendable {
         let show = ShowStatus(of: stores, in: folder, nextRun: options.nextRun, now: now)
         let status = await show.run()
         // An unreadable log is among the status' warnings.
-        let runs = (try? runs()) ?? []
+        let runs = status.runs
         let start = RunCalendar.start(weeks: Self.weeks, before: now, in: folder.timeZone)
         let due = options.due.map {
             DueRuns($0, in: runs, from: start, until: now, isRunning: DueRuns.isBusy(stores))
@@ -102,7 +89,6 @@ public struct GatherReport: Sendable {
         var report = ProfileReport(
             profile: options.profile,
             status: status,
-            runs: runs,
             calendar: RunCalendar(of: runs, due: due, from: start, now: now, in: folder.timeZone)
         )
         report.unreachable = status.remoteError

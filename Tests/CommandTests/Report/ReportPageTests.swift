@@ -94,10 +94,10 @@ struct ReportPageTests {
             if run.exitCode != 0 { run.message = "it did not go well" }
             return run
         }
+        status.runs = runs
         var report = ProfileReport(
             profile: profile,
             status: status,
-            runs: runs,
             calendar: calendar(
                 runs.filter { $0.began < now - 4 * 86_400 },
                 due: (0..<4).reversed().map { now - 7200 - Double($0) * 86_400 }
@@ -148,8 +148,8 @@ struct ReportPageTests {
             report.gaps = [name]
             report.unreachable = RemoteError.unreachable(name, reason: name)
             report.plan?.refusal = name
-            for index in report.runs.indices { report.runs[index].message = name }
-            report.calendar = calendar(report.runs)
+            for index in report.status.runs.indices { report.status.runs[index].message = name }
+            report.calendar = calendar(report.status.runs)
         }
         page.failures = [(name, RemoteError.missing(name))]
         return page.html

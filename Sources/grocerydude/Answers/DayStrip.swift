@@ -31,8 +31,8 @@ struct DayStrip: Encodable {
     var rows: [[String]] {
         let states = Set(days.map(\.state)).subtracting([.none]).sorted()
         guard let first = days.first, !states.isEmpty else { return [] }
-        let signs = days.map(\.state.shownSign).joined()
-        let words = states.map { "\($0.shownSign) \($0.word)" }
+        let signs = days.map(\.state.sign.description).joined()
+        let words = states.map { "\($0.sign) \($0.word)" }
         return [
             ["\(days.count) days", "\(first.text) \(signs) today"],
             ["", words.joined(separator: ", ")],
@@ -50,33 +50,22 @@ extension RunCalendar.State {
         }
     }
 
-    /// The sign that says the same without a colour, for a page.
-    var sign: String {
+    /// The sign that says the same without a colour.
+    var sign: Sign {
         switch self {
-        case .none: "·"
-        case .skipped: "–"
-        case .done: "✓"
-        case .failed: "✗"
-        case .partial, .missed, .damaged: shownSign
-        }
-    }
-
-    /// The sign for a terminal.
-    fileprivate var shownSign: String {
-        switch self {
-        case .none: Sign.nothing
-        case .skipped: Sign.skipped
-        case .done: Sign.done
-        case .partial: "~"
-        case .missed: "?"
-        case .failed: Sign.failed
-        case .damaged: "!"
+        case .none: .nothing
+        case .skipped: .skipped
+        case .done: .done
+        case .partial: Sign("~")
+        case .missed: Sign("?")
+        case .failed: .failed
+        case .damaged: Sign("!")
         }
     }
 }
 
 extension RunCalendar.Day {
-    static let months = [
+    private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 

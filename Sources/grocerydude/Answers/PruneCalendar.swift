@@ -9,12 +9,12 @@ struct PruneCalendar {
             if isKept { kept += 1 } else { removed += 1 }
         }
 
-        var sign: String {
+        var sign: Sign {
             switch (kept, removed) {
-            case (0, 0): Sign.nothing
-            case (_, 0): Sign.done
-            case (0, _): Sign.failed
-            default: Sign.both
+            case (0, 0): .nothing
+            case (_, 0): .done
+            case (0, _): .failed
+            default: .both
             }
         }
 
@@ -67,7 +67,7 @@ struct PruneCalendar {
         guard !months.isEmpty else { return [] }
         var rows = [["", Self.ruler]]
         for month in months {
-            rows.append([month.name, month.days.map(\.sign).joined(), month.sum.text])
+            rows.append([month.name, month.days.map(\.sign.description).joined(), month.sum.text])
         }
         if !older.text.isEmpty { rows.append(["older", "", older.text]) }
         let key = [(Sign.done, "kept"), (Sign.failed, "to go"), (Sign.both, "some of each")]

@@ -1,15 +1,23 @@
-/// The signs of strips and calendars, which need no colour; in ASCII if the locale has no Unicode.
+/// A sign of strips and calendars, which needs no colour.
 ///
 /// All output that asks for signs beyond ASCII asks here.
-enum Sign {
-    static var nothing: String { choose("·", ".") }
-    static var skipped: String { choose("–", "-") }
-    static var done: String { choose("✓", "+") }
-    static var failed: String { choose("✗", "x") }
-    static var both: String { choose("±", "*") }
-    static var ellipsis: String { choose("…", "...") }
+struct Sign: CustomStringConvertible {
+    static let nothing = Sign("·", ".")
+    static let skipped = Sign("–", "-")
+    static let done = Sign("✓", "+")
+    static let failed = Sign("✗", "x")
+    static let both = Sign("±", "*")
+    static let ellipsis = Sign("…", "...")
 
-    private static func choose(_ sign: String, _ plain: String) -> String {
-        ProcessEnvironment.isUnicode ? sign : plain
-    }
+    /// The sign on a page, which always has Unicode.
+    let page: String
+    private let plain: String
+
+    init(_ page: String, _ plain: String) { (self.page, self.plain) = (page, plain) }
+
+    /// Creates a sign that is ASCII everywhere.
+    init(_ plain: String) { self.init(plain, plain) }
+
+    /// The sign on a terminal: in ASCII if the locale has no Unicode.
+    var description: String { ProcessEnvironment.isUnicode ? page : plain }
 }

@@ -188,7 +188,7 @@ extension RowHistory {
         let count = min(life.count, Self.lifeLimit)
         return (0..<count).map { index in
             let states = life[(index * life.count / count)..<((index + 1) * life.count / count)]
-            return (states.max { $0.weight < $1.weight } ?? .absent).sign
+            return (states.max { $0.weight < $1.weight } ?? .absent).sign.description
         }.joined()
     }
 
@@ -251,14 +251,14 @@ extension RowHistory.Mark {
         }
     }
 
-    fileprivate var sign: String {
+    fileprivate var sign: Sign {
         switch self {
-        case .absent: Sign.nothing
-        case .same: "="
-        case .unknown: "?"
-        case .appeared: "+"
-        case .changed: "~"
-        case .gone: Sign.failed
+        case .absent: .nothing
+        case .same: Sign("=")
+        case .unknown: Sign("?")
+        case .appeared: Sign("+")
+        case .changed: Sign("~")
+        case .gone: .failed
         }
     }
 }

@@ -161,7 +161,7 @@ struct ReportPage {
         let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
         let head = names.map { name -> Markup in "<th scope=\"col\">\(name)</th>" }
         let key = RunCalendar.State.allCases.filter { $0 != .none }.map { state -> Markup in
-            "<li><span class=\"\(state.rawValue)\">\(state.sign)</span> \(state.word)</li>"
+            "<li><span class=\"\(state.rawValue)\">\(state.sign.page)</span> \(state.word)</li>"
         }
         return card(
             "Runs",
@@ -181,7 +181,7 @@ struct ReportPage {
         let text = words.joined(separator: ", ")
         return """
             <td><span class="\(day.state.rawValue)" role="img" aria-label="\(text)" title="\(text)">\
-            \(day.date.day) \(day.state.sign)</span></td>
+            \(day.date.day) \(day.state.sign.page)</span></td>
             """
     }
 

@@ -34,6 +34,9 @@ struct LinkState: Encodable {
             + (invocation.suspension.map { [["suspended", $0]] } ?? [])
     }
 
+    /// The words for backups that go to the built-in folder.
+    static let unlinked = "not linked: 'grocerydude setup' has backups go to a folder of yours"
+
     /// Returns a line about the folder of a list, and what waits for it.
     static func line(
         _ facts: FolderFacts,
@@ -47,7 +50,7 @@ struct LinkState: Encodable {
         let link =
             switch origin {
             case .file: "linked to \(place)"
-            case .default: "not linked: 'grocerydude setup' has backups go to a folder of yours"
+            case .default: unlinked
             case .flag, .environment: "\(place), named by \(origin)"
             }
         let parts = [

@@ -82,26 +82,6 @@ extension ReportedProfile {
     }
 }
 
-extension Invocation {
-    /// The options by which another command means the same places.
-    var placeOptions: [String] {
-        func isOfRun(_ key: String) -> Bool {
-            switch profile.origin(of: key) {
-            case .flag, .environment: true
-            case .file, .default: false
-            }
-        }
-        var options: [String] = []
-        if let name = profile.name { options.append(Advice.option("profile", name)) }
-        if let file = profile.file, file != Configuration.usualPath {
-            options.append(Advice.option("config", file))
-        }
-        if isOfRun("stores") { options.append("--stores \(shellWord(absolute(stores)))") }
-        if isOfRun("remote") { options.append(Advice.option("remote", address)) }
-        return options
-    }
-}
-
 /// Something that a person should know first, and the command that helps.
 struct ReportedProblem {
     /// Whether it needs to be done something about; other ones are notices.

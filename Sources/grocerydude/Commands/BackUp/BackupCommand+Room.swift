@@ -25,20 +25,14 @@ extension BackupCommand {
     }
 
     /// Returns the command that frees space in a folder, and its effect; `nil` if it would free nothing.
-    ///
-    /// The command names no places. For those of options and the environment there is none, since it would prune another
-    /// folder.
     private func pruning(_ folder: BackupFolder, _ invocation: Invocation) async throws -> String? {
-        let origins = ["stores", "remote"].map(invocation.profile.origin)
-        guard origins.allSatisfy({ $0 == .default || $0.file != nil }) else { return nil }
         var policy = retention.policy(invocation)
         var words = ["grocerydude prune"]
         if policy.isEmpty {
             policy.counts = [.daily: 7, .weekly: 5, .monthly: 12]
             words.append(Self.suggestion)
         }
-        if let name = invocation.profile.name { words.append(Advice.option("profile", name)) }
-        words.append("--set retention.keep_trash=0")
+        words += invocation.placeOptions + ["--set retention.keep_trash=0"]
         var options = PruneBackups.Options(policy: policy, now: invocation.now)
         options.keepsSafety = invocation.profile.keepSafety
         options.keepsTrash = .zero

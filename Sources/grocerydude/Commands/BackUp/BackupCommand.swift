@@ -157,9 +157,7 @@ struct BackupCommand: FolderCommand {
         }
         try invocation.console.answer(BackupAnswer(outcome, invocation))
         if invocation.profile.origin(of: "remote") == .default {
-            invocation.context.report(
-                .note("not linked: 'grocerydude setup' has backups go to a folder of yours")
-            )
+            invocation.context.report(.note(LinkState.unlinked))
         }
         let result = CommandResult(
             of: outcome.backup,

@@ -7,6 +7,8 @@ DESTDIR =
 # is updated or removed. (On macOS they are part of the system.)
 ifeq ($(shell uname -s),Linux)
 BUILD_FLAGS = --static-swift-stdlib
+# Nothing looks up the program's symbols, and those that are exported are never left out.
+LINK_FLAGS = --as-needed --no-export-dynamic
 endif
 # Nothing in the program tells in which directory it was built.
 BUILD_FLAGS += -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=."
@@ -14,7 +16,7 @@ BUILD_FLAGS += -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-pre
 # The commit that '--version' says.
 COMMIT := $(shell git describe --always --dirty --abbrev=8 --exclude '*' 2>/dev/null)
 COMMIT_OBJECT = $(if $(COMMIT),.build/commit/$(COMMIT).o)
-LINK = $(addprefix -Xlinker ,--as-needed $(COMMIT_OBJECT))
+LINK = $(addprefix -Xlinker ,$(LINK_FLAGS) $(COMMIT_OBJECT))
 BUILD = swift build -c release $(BUILD_FLAGS) $(LINK) --product grocerydude
 
 PROGRAM = .build/release/grocerydude

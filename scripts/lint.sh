@@ -84,6 +84,10 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
         breach("only the command line looks at the clock: take the time as an argument")
     }
 
+    code ~ /(^|[^A-Za-z0-9_.])(TimeZone|Calendar|Locale|[A-Za-z0-9]*Formatter|NSRegularExpression)(\(|\.)/ {
+        breach("the program has no data of ICU: count days with Timestamp, local time with LocalZone")
+    }
+
     END { exit breaches > 0 }
 ' || status=1
 

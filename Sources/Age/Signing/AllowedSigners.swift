@@ -2,6 +2,12 @@ internal import Files
 public import Foundation
 public import SystemPackage
 
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
 /// A file of trusted keys in OpenSSH's format (ssh-keygen(1), "ALLOWED SIGNERS").
 ///
 /// Certificates, and keys other than Ed25519, are skipped, since they sign no backups.
@@ -159,19 +165,21 @@ extension AllowedSigners.Signer {
         func number(_ from: Int, _ count: Int) -> Int {
             Int(all.dropFirst(from).prefix(count)) ?? 0
         }
-        var calendar = Calendar(identifier: .gregorian)
-        if isUTC, let utc = TimeZone(identifier: "UTC") { calendar.timeZone = utc }
-        let parts = DateComponents(
-            year: number(0, 4),
-            month: number(4, 2),
-            day: number(6, 2),
-            hour: number(8, 2),
-            minute: number(10, 2),
-            second: number(12, 2)
-        )
-        guard parts.isValidDate(in: calendar), let date = calendar.date(from: parts) else {
-            throw SignerFault(reason: "'\(text)' is no time")
-        }
-        return date
+        var parts = tm()
+        parts.tm_year = Int32(number(0, 4) - 1900)
+        parts.tm_mon = Int32(number(4, 2) - 1)
+        parts.tm_mday = Int32(number(6, 2))
+        parts.tm_hour = Int32(number(8, 2))
+        parts.tm_min = Int32(number(10, 2))
+        parts.tm_sec = Int32(number(12, 2))
+        parts.tm_isdst = -1
+        let written = parts
+        let time = isUTC ? timegm(&parts) : mktime(&parts)
+        // The C library makes the first of March out of the 29th of February. An hour may be one that clocks skip.
+        guard written.tm_hour < 24, written.tm_mon == parts.tm_mon,
+            written.tm_mday == parts.tm_mday,
+            written.tm_min == parts.tm_min, written.tm_sec == parts.tm_sec
+        else { throw SignerFault(reason: "'\(text)' is no time") }
+        return Date(timeIntervalSince1970: Double(time))
     }
 }

@@ -1,6 +1,12 @@
 internal import Backups
 internal import Foundation
 
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
 /// The times of an expression in cron's or systemd's own form, to the minute.
 ///
 /// Both accept days that do not exist, such as the 30th of February, and never run on them.
@@ -27,42 +33,32 @@ struct CalendarExpression {
 
     /// Returns whether there is such a day on or after a date.
     func hasDay(from date: Date) -> Bool {
-        guard let years else {
+        guard let last = years?.max() else {
             // Over the years, each day of each month falls on each weekday.
             return months.contains { month in
                 days.contains { $0 <= Self.count(ofDaysIn: month, 2000) }
             }
         }
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .gmt
-        let first = calendar.startOfDay(for: date)
-        return years.contains { year in
-            months.contains { month in
-                let count = Self.count(ofDaysIn: month, year)
-                return days.contains { day in
-                    let day = countsFromEnd ? count + 1 - day : day
-                    guard (1...count).contains(day) else { return false }
-                    let parts = DateComponents(year: year, month: month, day: day)
-                    guard let start = calendar.date(from: parts), start >= first else {
-                        return false
-                    }
-                    return weekdays.contains(calendar.component(.weekday, from: start) - 1)
-                }
-            }
-        }
+        let first = Timestamp.floorDivide(Int(date.timeIntervalSince1970), 86_400)
+        let end = Timestamp.daysSinceEpoch(last + 1, 1, 1)
+        return first < end && (first..<end).contains(where: runs(onDay:))
     }
 
     /// Returns the minutes of a day, which is counted from 1970-01-01, at which a job runs.
     func minutes(onDay day: Int) -> [Int] {
+        guard runs(onDay: day) else { return [] }
+        return hours.flatMap { hour in minutes.map { hour * 60 + $0 } }
+    }
+
+    /// Returns whether a job runs on a day, which is counted from 1970-01-01.
+    private func runs(onDay day: Int) -> Bool {
         let (year, month, monthDay) = Timestamp.civil(day)
+        guard months.contains(month), years?.contains(year) ?? true else { return false }
         // Day 0 was a Thursday.
         let isWeekday = weekdays.contains((day + 4) % 7)
         let number = countsFromEnd ? Self.count(ofDaysIn: month, year) + 1 - monthDay : monthDay
-        let isDay =
-            eitherDays.map { $0.contains(number) || isWeekday }
+        return eitherDays.map { $0.contains(number) || isWeekday }
             ?? (days.contains(number) && isWeekday)
-        guard isDay, months.contains(month), years?.contains(year) ?? true else { return [] }
-        return hours.flatMap { hour in minutes.map { hour * 60 + $0 } }
     }
 
     private static func count(ofDaysIn month: Int, _ year: Int) -> Int {
@@ -148,11 +144,21 @@ extension CalendarExpression {
         "bi-annually": "1,7-1",
     ]
 
+    /// Returns whether systemd knows a time zone: by its file, which has the zone's name.
+    private static func isTimeZone(_ name: String) -> Bool {
+        var status = stat()
+        let isName = name.allSatisfy {
+            $0.isASCII && ($0.isLetter || $0.isNumber || "/_+-".contains($0))
+        }
+        return isName && stat("/usr/share/zoneinfo/\(name)", &status) == 0
+            && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Parses systemd's expression; `nil` if systemd does not accept it.
     init?(systemd words: [String]) {
         var words = words
         if words.count > 1, let last = words.last, last.first?.isLetter == true,
-            last.lowercased() == "utc" || TimeZone(identifier: last) != nil
+            last.lowercased() == "utc" || Self.isTimeZone(last)
         {
             isElsewhere = true
             words.removeLast()

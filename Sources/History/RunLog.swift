@@ -94,6 +94,41 @@ public final class RunLog: Sendable {
         }
     }
 
+    // MARK: - Runs without news
+
+    /// Notes a run that changed nothing, in place of the last one of its job: that it was made, and no more.
+    ///
+    /// - Throws: `HistoryError`, `FileError`.
+    public func note(uneventful entry: Entry) throws {
+        try writing { database in
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO uneventful VALUES (?, ?, ?, ?, ?, ?)",
+                arguments: [
+                    entry.command, entry.profile ?? "", entry.stores, entry.remote,
+                    milliseconds(entry.began), milliseconds(entry.duration),
+                ]
+            )
+        }
+    }
+
+    /// Returns the last runs of a command that changed nothing, one a profile.
+    ///
+    /// - Throws: `HistoryError`, `FileError`.
+    public func uneventful(_ command: String, _ stores: String, _ remote: String) throws -> [Entry]
+    {
+        try reading(else: []) { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT *, 0 AS exit_code, NULL AS message, NULL AS backup, NULL AS size, NULL AS bytes,
+                        NULL AS origin FROM uneventful WHERE command = ? AND stores = ? AND remote = ?
+                    """,
+                arguments: [command, stores, remote]
+            )
+            .map(Entry.init)
+        }
+    }
+
     // MARK: - The database
 
     /// Changes the database, which is created if it is missing.

@@ -39,6 +39,15 @@ enum RunLogSchema {
             try database.alter(table: "run") { $0.add(column: "origin", .text) }
         }
         migrator.registerMigration("3: notices", migrate: addNotices)
+        migrator.registerMigration("4: uneventful runs") { database in
+            try database.create(table: "uneventful") { definition in
+                let job = ["command", "profile", "stores", "remote"]
+                for name in job { definition.column(name, .text).notNull() }
+                definition.column("began", .integer).notNull()
+                definition.column("duration", .integer).notNull()
+                definition.primaryKey(job)
+            }
+        }
         return migrator
     }
 

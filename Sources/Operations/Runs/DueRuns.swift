@@ -69,7 +69,7 @@ public struct DueRuns: Sendable {
     ///
     /// - Parameters:
     ///   - due: the times of a schedule.
-    ///   - runs: the logged runs of any commands, in any order.
+    ///   - runs: the runs of any commands, in any order.
     ///   - start: the moment from which they are wanted, unless the last run is older; `nil` for the last run.
     ///   - now: the present time.
     ///   - isRunning: whether a run is in progress.
@@ -88,6 +88,8 @@ public struct DueRuns: Sendable {
         let isLogFull = runs.count >= RunLog.keptRuns
         let base = isLogFull ? [due.since, oldest].compactMap(\.self).max() : due.since ?? oldest
         guard let base else { return }
+        // Before the last run, those that changed nothing are not known.
+        let start = due.command == .sync ? nil : start
         let wanted = [start, runs.last?.began].compactMap(\.self).min() ?? base
         var times = Array(due.times(max(base, wanted)).prefix { $0 <= now })
         times.append(due.times(now).first { _ in true } ?? .distantFuture)
@@ -135,7 +137,7 @@ public struct DueRuns: Sendable {
 }
 
 extension DueRuns {
-    /// Finds the due runs with these stores and this folder in the log.
+    /// Finds the due runs since the last one with these stores and this folder.
     ///
     /// - Parameters:
     ///   - due: the times of a schedule.
@@ -155,8 +157,11 @@ extension DueRuns {
         filter.command = due.command.rawValue
         filter.stores = printable(stores)
         filter.remote = remote
-        let isRunning = due.command == .backup && Self.isBusy(stores)
-        self.init(due, in: try log.entries(filter), until: now, isRunning: isRunning)
+        let isRunning = due.command != .check && Self.isBusy(stores)
+        let runs =
+            try log.entries(filter)
+            + log.uneventful(due.command.rawValue, printable(stores), remote)
+        self.init(due, in: runs, until: now, isRunning: isRunning)
     }
 
     /// Returns whether another run has the stores.

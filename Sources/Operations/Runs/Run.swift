@@ -78,7 +78,7 @@ public struct Run: Sendable {
         }
         if !result.isDeclined {
             let entry = entry(result, duration: ContinuousClock.now - start)
-            if !result.isUneventful { record(entry, context) }
+            record(entry, isUneventful: result.isUneventful, context)
             if result.exitCode != Hooks.skipCode {
                 await writeMetrics(entry, backups, context)
                 let isSuccess = result.isSuccess
@@ -144,10 +144,14 @@ public struct Run: Sendable {
         return entry
     }
 
-    private func record(_ entry: RunLog.Entry, _ context: OperationContext) {
+    private func record(
+        _ entry: RunLog.Entry,
+        isUneventful: Bool,
+        _ context: OperationContext
+    ) {
         guard let log else { return }
         do {
-            try log.record(entry)
+            if isUneventful { try log.note(uneventful: entry) } else { try log.record(entry) }
             if tellsLogTrouble, let warning = log.warning { context.warn(warning) }
         } catch {
             guard tellsLogTrouble else { return }
@@ -187,7 +191,7 @@ public struct CommandResult: Sendable, Equatable {
     public var bytes: Int64?
     /// Whether the user declined when asked; the run is then neither logged nor reported.
     public var isDeclined = false
-    /// Whether there was nothing to do, as in most runs every few minutes; such a run is not logged.
+    /// Whether there was nothing to do, as in most runs every few minutes; the log has only the time of the last one.
     public var isUneventful = false
 
     public init(exitCode: Int32, message: String? = nil) {

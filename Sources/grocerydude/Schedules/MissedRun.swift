@@ -14,6 +14,8 @@ struct MissedRun {
     let count: Int
     /// Whether the job never ran.
     let isFirst: Bool
+    /// Whether it is a service, which should always be running.
+    var isService = false
     /// The probable reason, if there is a sign of one.
     let reason: String?
 
@@ -33,23 +35,23 @@ struct MissedRun {
 
     /// The run and its reason in one line.
     func summary(_ invocation: Invocation) -> String {
+        let reason = reason.map { ": \($0)" } ?? ""
+        if isService { return "the service that makes backups is not running\(reason)" }
         let runs = isFirst ? "the first \(command.rawValue)" : "the \(command.rawValue)"
         let rest = count == 1 ? "" : ", and \(count - 1) after it"
         let time = invocation.local(due).description.prefix(16)
-        return "\(runs) of \(time)\(rest) did not run\(reason.map { ": \($0)" } ?? "")"
+        return "\(runs) of \(time)\(rest) did not run\(reason)"
     }
 }
 
 /// The schedule of a profile's command, as it is installed or was last.
 struct InstalledSchedule {
-    /// The commands whose missed runs can be noticed: a sync without news leaves no trace.
-    private static let commands: [Run.Command] = [.backup, .check]
-
     private let name: String
     /// The scheduler that has the job; `nil` if it is gone from there.
     private let kind: ScheduleKind?
-    /// The times at which it begins runs.
+    /// The times at which it begins runs; none for a service.
     let due: DueTimes
+    private let isService: Bool
 
     /// Whether a scheduler runs it.
     var isThere: Bool { kind != nil }
@@ -60,7 +62,7 @@ struct InstalledSchedule {
     static func all(_ invocation: Invocation) async throws -> [InstalledSchedule] {
         guard invocation.isInProfilesPlaces else { return [] }
         var schedules: [InstalledSchedule] = []
-        for command in commands {
+        for command in Run.Command.scheduled {
             if let one = try await InstalledSchedule(command, invocation) { schedules.append(one) }
         }
         return schedules
@@ -83,6 +85,7 @@ struct InstalledSchedule {
         }
         guard let schedule else { return nil }
         self.kind = kind
+        isService = schedule.pace != nil
         let zone = invocation.timeZone
         due = DueTimes(command, since: since, patience: invocation.profile.lockWait.inSeconds) {
             AnySequence(schedule.times(after: $0, in: zone))
@@ -91,6 +94,7 @@ struct InstalledSchedule {
 
     /// Returns the runs that were missed since the last one; `nil` if there are none.
     fileprivate func missed(_ invocation: Invocation) async throws -> MissedRun? {
+        if isService { return await stopped(invocation) }
         let runs = try DueRuns(
             due,
             in: invocation.log,
@@ -105,26 +109,43 @@ struct InstalledSchedule {
             due: first,
             count: times.count,
             isFirst: runs.isFirst,
-            reason: try await reason(before: last, invocation)
+            reason: await reason(before: last, invocation)
         )
     }
 
-    /// Returns the probable reason why no run began; `nil` if there is no sign of one.
-    private func reason(before last: Date, _ invocation: Invocation) async throws -> String? {
-        guard let kind else {
-            return "its schedule is gone: run 'grocerydude schedule install'"
+    /// Returns the service as a missed run if it is not running.
+    private func stopped(_ invocation: Invocation) async -> MissedRun? {
+        let (reason, now) = (await inactivity(), invocation.now)
+        return reason.map {
+            MissedRun(
+                command: due.command,
+                due: now,
+                count: 1,
+                isFirst: false,
+                isService: true,
+                reason: $0
+            )
         }
+    }
+
+    /// Returns the reason why the scheduler begins nothing; `nil` if it is at work.
+    private func inactivity() async -> String? {
         switch kind {
-        case .cron:
-            if !Crontab.isListenedTo { return "no cron is running" }
+        case nil: return "its schedule is gone: run 'grocerydude schedule install'"
+        case .cron: return Crontab.isListenedTo ? nil : "no cron is running"
         case .systemdUser, .systemdSystem:
             let user = kind == .systemdUser ? ["--user"] : []
-            let state = try? await SystemProgram.run(
-                "systemctl",
-                user + ["is-active", "\(name).timer"]
-            )
-            if state?.ending != .exited(0) { return "its timer is not active" }
+            let unit = "\(name).\(isService ? "service" : "timer")"
+            let state = try? await SystemProgram.run("systemctl", user + ["is-active", unit])
+            if state?.ending == .exited(0) { return nil }
+            guard isService else { return "its timer is not active" }
+            return "run 'systemctl \((user + ["status", unit]).joined(separator: " "))'"
         }
+    }
+
+    /// Returns the probable reason why no run began; `nil` if there is no sign of one.
+    private func reason(before last: Date, _ invocation: Invocation) async -> String? {
+        if let reason = await inactivity() { return reason }
         guard let boot = Self.boot, boot > last else { return nil }
         return "the machine was started at \(invocation.local(boot).description.prefix(16))"
     }

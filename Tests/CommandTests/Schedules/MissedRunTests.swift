@@ -54,7 +54,10 @@ struct MissedRunTests {
             "sqlite3",
             [
                 sandbox.path(".local/state/grocerydude/log.sqlite").string,
-                "UPDATE schedule SET since = since - \(span); UPDATE run SET began = began - \(span)",
+                """
+                UPDATE schedule SET since = since - \(span); UPDATE run SET began = began - \(span);
+                UPDATE uneventful SET began = began - \(span)
+                """,
             ]
         )
     }
@@ -103,6 +106,41 @@ struct MissedRunTests {
         #expect(try run("backup").status == 0)
         #expect(try mail.contains("Subject: grocerydude: backup of p works again\n"))
         #expect(try !mail.contains("failed"))
+    }
+
+    @Test("A sync without news counts as a run, and one that does not come is missed")
+    func sync() throws {
+        try sandbox.directory("Shared")
+        let sync = "sync: {container: ~/Shared, schedule: daily 03:30}"
+        try program.configure("profiles: {p: {stores: ~/Stores, remote: ~/Remote, \(sync)}}\n")
+        try install()
+        #expect(try run("sync", "enable", "--yes").status == 0)
+        #expect(try missed().isEmpty)
+        for _ in 1...2 {
+            try pass(days: 2)
+            #expect(try missed().map { $0["command"] as? String } == ["sync"])
+            #expect(try run("sync").status == 0)
+            #expect(try missed().isEmpty)
+        }
+        #expect(try run("log", "--quiet").text.split(separator: "\n").count == 1)
+    }
+
+    @Test("A service that does not run is missed, however new the last backup is")
+    func service() throws {
+        try program.configure(
+            "profiles: {p: {stores: ~/Stores, remote: ~/Remote, schedule: continuous}}\n"
+        )
+        for (state, command) in [(3, "backup"), (0, nil)] {
+            try make(
+                "systemctl",
+                "[ \"$*\" != '--user is-active grocerydude-backup-p.service' ] || exit \(state)"
+            )
+            try install("systemd-user")
+            #expect(try run("backup").status == 0)
+            #expect(try missed().first?["command"] as? String == command)
+            let service = "the service that makes backups is not running: run 'systemctl --user status"
+            #expect(try run("status").text.contains(service) == (state != 0))
+        }
     }
 
     @Test("A schedule that others removed is a reason, and one that was removed here is none")

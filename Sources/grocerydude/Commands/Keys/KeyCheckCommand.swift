@@ -7,7 +7,7 @@ internal import Operations
 struct KeyCheckCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "check",
-        "Tell which backups the keys at hand open.",
+        "Show which backups the keys at hand open.",
         discussion: """
             Only the beginning of each archive is read. A backup that no key opens gives exit code 12.
             """,

@@ -39,15 +39,7 @@ enum RunLogSchema {
             try database.alter(table: "run") { $0.add(column: "origin", .text) }
         }
         migrator.registerMigration("3: notices", migrate: addNotices)
-        migrator.registerMigration("4: uneventful runs") { database in
-            try database.create(table: "uneventful") { definition in
-                let job = ["command", "profile", "stores", "remote"]
-                for name in job { definition.column(name, .text).notNull() }
-                definition.column("began", .integer).notNull()
-                definition.column("duration", .integer).notNull()
-                definition.primaryKey(job)
-            }
-        }
+        migrator.registerMigration("4: uneventful runs", migrate: addUneventfulRuns)
         return migrator
     }
 
@@ -66,6 +58,17 @@ enum RunLogSchema {
             definition.primaryKey("name", .text)
             definition.column("schedule", .text).notNull()
             definition.column("since", .integer).notNull()
+        }
+    }
+
+    /// Adds the last run without news of each job.
+    private static func addUneventfulRuns(_ database: Database) throws {
+        try database.create(table: "uneventful") { definition in
+            let job = ["command", "profile", "stores", "remote"]
+            for name in job { definition.column(name, .text).notNull() }
+            definition.column("began", .integer).notNull()
+            definition.column("duration", .integer).notNull()
+            definition.primaryKey(job)
         }
     }
 }

@@ -138,8 +138,9 @@ struct MissedRunTests {
             try install("systemd-user")
             #expect(try run("backup").status == 0)
             #expect(try missed().first?["command"] as? String == command)
-            let service = "the service that makes backups is not running: run 'systemctl --user status"
-            #expect(try run("status").text.contains(service) == (state != 0))
+            let reason =
+                "the service that makes backups is not running: run 'systemctl --user status"
+            #expect(try run("status").text.contains(reason) == (state != 0))
         }
     }
 

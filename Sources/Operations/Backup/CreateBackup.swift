@@ -229,10 +229,9 @@ public struct CreateBackup: Sendable {
         let streaming =
             options.streams && !options.queues ? try await folder.streamingFolder(context) : nil
         let size = folder.own(backups).newestGood(at: options.date)?.size ?? Self.unknownSize
-        var missing: Set<RelativePath> = []
-        var isFull = false
-        for attempt in 1... {
-            let place = try begin(&lineage, among: folder.own(backups), isFull: isFull)
+        var next = Try()
+        while true {
+            let place = try begin(&lineage, among: folder.own(backups), isFull: next.isFull)
             let draft = try await ArchiveDraft.begin(
                 in: destination,
                 streamingTo: streaming,
@@ -255,9 +254,9 @@ public struct CreateBackup: Sendable {
                     scratch: destination.workplace,
                     anomalyGuard: anomalyGuard,
                     knownStores: knownStores,
-                    knownMissing: missing,
-                    isFirstTry: attempt == 1,
-                    isLastTry: attempt >= Self.cutsLimit
+                    knownMissing: next.missing,
+                    isFirstTry: next.number == 1,
+                    isLastTry: next.isLast
                 )
                 if let lineage, let place { plan.lineage = (place, lineage.state) }
                 let writer = try await writer(plan, of: directory, to: draft, after: backups)
@@ -267,23 +266,42 @@ public struct CreateBackup: Sendable {
                 return (draft, written)
             } catch {
                 await draft.discard()
-                lineage?.drop()
-                if lineage != nil, Self.isOfState(error) {
-                    leave(&lineage, since: error)
-                    continue
-                }
-                if let reason = Self.reasonForFull(error) {
-                    context.note("a whole backup is made: \(reason)")
-                    if error is HistoryError { try lineage?.renew() }
-                    isFull = true
-                    continue
-                }
-                guard let again = error as? CutAgain, attempt < Self.cutsLimit else { throw error }
-                context.note("\(again.reason) while it was backed up: starting again")
-                missing = again.missing ?? missing
+                try prepare(&next, after: error, &lineage)
             }
         }
-        preconditionFailure("the last try throws")
+    }
+
+    /// The conditions of a try to write an archive.
+    private struct Try {
+        var number = 1
+        var isFull = false
+        var missing: Set<RelativePath> = []
+
+        var isLast: Bool { number >= CreateBackup.cutsLimit }
+    }
+
+    /// Prepares the next try after an error.
+    ///
+    /// - Throws: the error if another try is of no use.
+    private func prepare(
+        _ next: inout Try,
+        after error: any Error,
+        _ lineage: inout Lineage?
+    ) throws {
+        lineage?.drop()
+        if lineage != nil, error.isOfState {
+            leave(&lineage, since: error)
+        } else if let reason = error.reasonForFull {
+            context.note("a whole backup is made: \(reason)")
+            if error is HistoryError { try lineage?.renew() }
+            next.isFull = true
+        } else if let again = error as? CutAgain, !next.isLast {
+            context.note("\(again.reason) while it was backed up: starting again")
+            next.missing = again.missing ?? next.missing
+        } else {
+            throw error
+        }
+        next.number += 1
     }
 
     /// Makes a cut and passes it to the writer, which releases it as early as possible.

@@ -118,6 +118,12 @@ public struct CopyBackups: Sendable {
         let annotations = try await annotations(of: backups)
         var there = try await target.list().backups
         await context.removeRemoteLeftovers(of: target)
+        let receive = ReceiveArchive(
+            folder: target,
+            sameName: options.sameName,
+            date: options.date,
+            context: context
+        )
         var outcome = Outcome()
         for (index, backup) in backups.enumerated() {
             try context.checkCancellation()
@@ -127,7 +133,16 @@ public struct CopyBackups: Sendable {
                     of: backup,
                     among: all.filter { $0.isWaiting == backup.isWaiting }
                 )
-                let received = try await copy(backup, annotation, among: there)
+                let copy = BackupCopy(
+                    backup: backup,
+                    annotation: annotation,
+                    home: source.home(of: backup),
+                    receive: receive,
+                    there: there,
+                    options: options,
+                    context: context
+                )
+                let received = try await copy.run()
                 item.copy = received.backup
                 item.wasThere = received.wasThere
                 item.replaced = received.replaced
@@ -177,109 +192,129 @@ public struct CopyBackups: Sendable {
             outcome.items.append(Item(backup: backup))
         }
     }
+}
 
-    private func copy(
-        _ backup: Backup,
-        _ annotation: Annotation?,
-        among there: [Backup]
-    ) async throws -> ReceiveArchive.Outcome {
-        let receive = ReceiveArchive(
-            folder: target,
-            sameName: options.sameName,
-            date: options.date,
-            context: context
-        )
-        let home = source.home(of: backup)
-        let content = home.content(of: backup)
-        if let same = try await receive.same(
-            as: backup,
-            content: content,
-            among: there,
-            ofAnySize: options.recipients != nil
-        ) {
-            return .init(backup: same, wasThere: true)
-        }
-        if let damage = backup.archiveDamage, !options.allowsDamage {
-            throw MovingError.damaged(backup.displayName, reason: damage)
-        }
-        // If the target must have it encrypted, no plain copy may come into the target.
-        let isSealed = options.recipients != nil && !backup.isEncrypted
-        var plain = isSealed ? backup.file.location : nil
-        var scratch: ScratchDirectory?
+/// The copy of one backup into another folder.
+private struct BackupCopy {
+    let backup: Backup
+    let annotation: Annotation?
+    /// The folder that has the backup.
+    let home: BackupFolder
+    let receive: ReceiveArchive
+    /// The backups of the target.
+    let there: [Backup]
+    let options: CopyBackups.Options
+    let context: OperationContext
+
+    /// Copies the backup, unless the target has the same one.
+    ///
+    /// - Throws: `MovingError`, `BackupFolderError`, `RemoteError`, `FileError`, `CancellationError`.
+    func run() async throws -> ReceiveArchive.Outcome {
+        if let same = try await same(as: backup, content: home.content(of: backup)) { return same }
+        try refuse(backup.archiveDamage)
+        let (plain, scratch) = try await unsealed()
         defer { withExtendedLifetime(scratch) {} }
-        if isSealed, plain == nil {
-            let directory = try ScratchDirectory(in: context.scratch)
-            let path = directory.path.appending("archive")
-            try await context.fetch(backup, from: home, to: path)
-            (scratch, plain) = (directory, path)
-        }
         return try await receive.withParcel(named: backup.name, readingInPlace: plain) {
             try await context.fetch(backup, from: home, to: $0)
         } _: { parcel in
-            var known = backup
-            known.isWaiting = false
-            known.id = parcel.archived?.id ?? known.id
-            if parcel.archived != nil || parcel.damage != nil {
-                await context.rememberCheck(
-                    of: known,
-                    in: home,
-                    damage: parcel.damage,
-                    at: options.date
-                )
-            }
-            if let damage = parcel.damage, !options.allowsDamage {
-                throw MovingError.damaged(backup.displayName, reason: damage)
-            }
-            if let header = parcel.archived?.header, !options.allowsDamage {
-                try await refuseWithoutNeeds(header, of: backup, in: home)
-            }
-            if let archived = parcel.archived {
-                known = try target.backup(backup.file, of: archived, damaged: parcel.damage != nil)
-            }
-            if backup.id == nil,
-                let same = try await receive.same(
-                    as: known,
-                    content: known.content,
-                    among: there,
-                    ofAnySize: options.recipients != nil
-                )
-            {
-                return .init(backup: same, wasThere: true)
-            }
-            var annotation = annotation
-            if let damage = parcel.damage {
-                annotation = annotation ?? Annotation(of: backup.name, tags: [], note: nil)
-                annotation?.takeDamage(damage, of: backup, in: home.address, at: options.date)
-            }
-            if let sealed = parcel.sealed, options.recipients == nil {
-                context.note("'\(backup.displayName)' is copied as it is: \(explain(sealed))")
-            }
-            let noted = annotation
-            return try await receive.resealing(
-                parcel,
-                named: backup.name,
-                for: options.recipients
-            ) { parcel, file in
-                var copy = known
-                copy.file.name = file.name
-                copy.file.size = file.size
-                return try await receive.put(parcel, as: copy, noted, among: there)
-            }
+            try await take(parcel)
         }
+    }
+
+    /// Returns the outcome if the target has the same backup.
+    private func same(
+        as known: Backup,
+        content: String?
+    ) async throws -> ReceiveArchive.Outcome? {
+        let same = try await receive.same(
+            as: known,
+            content: content,
+            among: there,
+            ofAnySize: options.recipients != nil
+        )
+        return same.map { .init(backup: $0, wasThere: true) }
+    }
+
+    private func refuse(_ damage: String?) throws {
+        guard let damage, !options.allowsDamage else { return }
+        throw MovingError.damaged(backup.displayName, reason: damage)
+    }
+
+    /// Returns the file to read in place of one in the target, and the directory that has it.
+    ///
+    /// If the target must have the backup encrypted, no plain copy may come into the target.
+    private func unsealed() async throws -> (FilePath?, ScratchDirectory?) {
+        guard options.recipients != nil, !backup.isEncrypted else { return (nil, nil) }
+        if let path = backup.file.location { return (path, nil) }
+        let directory = try ScratchDirectory(in: context.scratch)
+        let path = directory.path.appending("archive")
+        try await context.fetch(backup, from: home, to: path)
+        return (path, directory)
+    }
+
+    /// Adds the fetched archive to the target, unless the target has the same backup.
+    private func take(_ parcel: ReceiveArchive.Parcel) async throws -> ReceiveArchive.Outcome {
+        let known = try await facts(of: parcel)
+        // The source did not know which backup it is.
+        if backup.id == nil, let same = try await same(as: known, content: known.content) {
+            return same
+        }
+        var annotation = annotation
+        if let damage = parcel.damage {
+            annotation = annotation ?? Annotation(of: backup.name, tags: [], note: nil)
+            annotation?.takeDamage(damage, of: backup, in: home.address, at: options.date)
+        }
+        if let sealed = parcel.sealed, options.recipients == nil {
+            context.note("'\(backup.displayName)' is copied as it is: \(explain(sealed))")
+        }
+        let noted = annotation
+        return try await receive.resealing(
+            parcel,
+            named: backup.name,
+            for: options.recipients
+        ) { parcel, file in
+            var copy = known
+            copy.file.name = file.name
+            copy.file.size = file.size
+            return try await receive.put(parcel, as: copy, noted, among: there)
+        }
+    }
+
+    /// Returns the facts about the fetched archive; remembers that it was read.
+    ///
+    /// - Throws: an error if it may not be copied.
+    private func facts(of parcel: ReceiveArchive.Parcel) async throws -> Backup {
+        var known = backup
+        known.isWaiting = false
+        known.id = parcel.archived?.id ?? known.id
+        if parcel.archived != nil || parcel.damage != nil {
+            await context.rememberCheck(
+                of: known,
+                in: home,
+                damage: parcel.damage,
+                at: options.date
+            )
+        }
+        try refuse(parcel.damage)
+        guard let archived = parcel.archived else { return known }
+        if let header = archived.header, !options.allowsDamage {
+            try await refuseWithoutNeeds(header)
+        }
+        return try receive.folder.backup(
+            backup.file,
+            of: archived,
+            damaged: parcel.damage != nil
+        )
     }
 
     /// Throws if the copy could not be restored, because the target lacks a base backup that is not copied either.
     ///
     /// - Throws: `MovingError.needsTrashed`, `BackupFolderError.missingNeed`; `RemoteError`, `FileError`.
-    private func refuseWithoutNeeds(
-        _ header: ManifestHeader,
-        of backup: Backup,
-        in home: BackupFolder
-    ) async throws {
+    private func refuseWithoutNeeds(_ header: ManifestHeader) async throws {
         guard header.isIncrement else { return }
         let (trashed, missing) = try await home.whereabouts(of: header)
         guard !trashed.isEmpty || !missing.isEmpty else { return }
-        guard let need = try await target.missingNeeds(of: header).first else { return }
+        guard let need = try await receive.folder.missingNeeds(of: header).first else { return }
         if let entry = trashed.first {
             throw MovingError.needsTrashed(backup.displayName, need: entry.displayName)
         }

@@ -34,7 +34,7 @@ extension CreateBackup {
                 at: options.date,
                 isFull: isFull
             )
-        } catch let error where Self.isOfState(error) {
+        } catch let error where error.isOfState {
             leave(&lineage, since: error)
             return nil
         }
@@ -49,20 +49,6 @@ extension CreateBackup {
 
     private static func standsAlone(since error: any Error) -> String {
         "a whole backup is made, and none is built on it: \(explain(error))"
-    }
-
-    /// Whether an error means that the recorded state cannot be read or written.
-    static func isOfState(_ error: any Error) -> Bool {
-        if case HistoryError.unreadable = error { true } else { false }
-    }
-
-    /// Returns the reason to make a full backup instead of an increment; `nil` if the error is no such reason.
-    static func reasonForFull(_ error: any Error) -> String? {
-        switch error {
-        case let needed as FullNeeded: needed.reason
-        case HistoryError.damaged: explain(error)
-        default: nil
-        }
     }
 
     /// Throws `FullNeeded` if a base backup of this one has disappeared meanwhile.
@@ -110,6 +96,22 @@ extension CreateBackup {
         } catch {
             lineage.drop()
             context.warn("no other backup is built on this one: \(explain(error))")
+        }
+    }
+}
+
+extension Error {
+    /// Whether an error means that the recorded state cannot be read or written.
+    var isOfState: Bool {
+        if case HistoryError.unreadable = self as any Error { true } else { false }
+    }
+
+    /// The reason to make a full backup instead of an increment; `nil` if the error is none.
+    var reasonForFull: String? {
+        switch self as any Error {
+        case let needed as FullNeeded: needed.reason
+        case HistoryError.damaged: explain(self)
+        default: nil
         }
     }
 }

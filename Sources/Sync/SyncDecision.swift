@@ -15,6 +15,8 @@ public enum SyncDecision: ExplainedError, Equatable {
     case newMap(leavesOut: [String], identifies: [String], writesFilesIn: [String])
     /// The settings name another container than the one with which the store was synced.
     case otherContainer(String, was: String)
+    /// The store cannot be exchanged as its schema and the map are now, for this reason.
+    case refused(String)
 
     /// A word for the decision in answers for programs.
     public var code: String {
@@ -25,6 +27,7 @@ public enum SyncDecision: ExplainedError, Equatable {
         case .otherGroup: "other_group"
         case .newMap: "new_map"
         case .otherContainer: "other_container"
+        case .refused: "refused"
         }
     }
 
@@ -41,6 +44,7 @@ public enum SyncDecision: ExplainedError, Equatable {
             "say what the data here mean: 'grocerydude sync rejoin --take merge', or 'edits', or 'container'"
         case .otherContainer(_, let was):
             "name '\(was)' again, or leave that group first with 'grocerydude sync disable'"
+        case .refused: nil
         }
     }
 
@@ -65,6 +69,7 @@ public enum SyncDecision: ExplainedError, Equatable {
                 .joined(separator: "; it ")
         case .otherContainer(let container, let was):
             "the container is '\(container)', and this store was synced with '\(was)'"
+        case .refused(let reason): reason
         }
     }
 }

@@ -102,6 +102,68 @@ struct RemovedTests {
         for device in [pair.desk, pair.phone] { #expect(try unshown(device).isEmpty) }
     }
 
+    @Test("comes back to a row that is named by its number here, and is the same row everywhere")
+    func setReference() async throws {
+        let pair = try await begin(Self.lists, "INSERT INTO list VALUES (1, 'food')")
+        try pair.desk.edit("INSERT INTO list VALUES (2, 'desk')")
+        try pair.phone.edit("INSERT INTO list VALUES (2, 'phone')")
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 2)
+        try pair.desk.edit("DELETE FROM list WHERE id = 1")
+        try pair.phone.edit("INSERT INTO item VALUES (1, 'milk', 'x', 1)")
+        try await pair.exchange(pair.desk, pair.phone, at: 3)
+        let number = try #require(try unshown(pair.phone).first?.number)
+        let now = pair.start + 240
+        #expect(try take(number, ["list_id": "99"], on: pair.phone, at: now) == .noRow)
+        #expect(try take(number, ["list": "2"], on: pair.phone, at: now) == .noColumn)
+        let list = try #require(
+            try pair.phone.rows("SELECT id FROM list WHERE name = 'phone'").first
+        )
+        #expect(try take(number, ["list_id": list], on: pair.phone, at: now) == .taken)
+        try await pair.exchange(pair.phone, pair.desk, at: 5)
+        // The two devices have the lists at each other's numbers.
+        #expect(try pair.desk.rows("SELECT id FROM list WHERE name = 'phone'") != [list])
+        let lists = "SELECT l.name FROM item i JOIN list l ON l.id = i.list_id"
+        try pair.expectEqual(lists, ["phone"])
+    }
+
+    @Test(
+        "is the later one of two moves that make a ring, also if rows are named by values",
+        arguments: [
+            ("parent TEXT REFERENCES g(uuid)", "NULL"),
+            ("parent TEXT NOT NULL DEFAULT 'root' REFERENCES g(uuid)", "root"),
+        ]
+    )
+    func ring(column: String, cut: String) async throws {
+        let pair = try await begin(
+            "CREATE TABLE g (uuid TEXT PRIMARY KEY, \(column))",
+            "INSERT INTO g VALUES ('root', 'root'), ('a', 'root'), ('b', 'root')"
+        )
+        try pair.desk.edit("UPDATE g SET parent = 'b' WHERE uuid = 'a'")
+        try pair.phone.edit("UPDATE g SET parent = 'a' WHERE uuid = 'b'")
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 2)
+        try pair.expectEqual(
+            "SELECT uuid, parent FROM g ORDER BY 1",
+            ["a|b", "b|\(cut)", "root|root"]
+        )
+        for device in [pair.desk, pair.phone] {
+            #expect(try unshown(device).map(\.column) == ["parent"])
+        }
+    }
+
+    @Test("is nothing of a ring that the default of a reference would not open")
+    func closedRing() async throws {
+        let pair = try await begin(
+            "CREATE TABLE g (uuid TEXT PRIMARY KEY, parent TEXT NOT NULL DEFAULT 'a' REFERENCES g(uuid))",
+            "INSERT INTO g VALUES ('a', 'a'), ('b', 'a'), ('c', 'a')"
+        )
+        try pair.desk.edit("UPDATE g SET parent = 'b' WHERE uuid = 'a'")
+        try pair.phone.edit("UPDATE g SET parent = 'c' WHERE uuid = 'b'")
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 2)
+        let rows = try pair.desk.rows("SELECT uuid, parent FROM g ORDER BY 1")
+        #expect(rows.count == 3)
+        try pair.expectEqual("SELECT uuid, parent FROM g ORDER BY 1", rows)
+    }
+
     @Test("is a value that another device's edit replaced")
     func replaced() async throws {
         let pair = try await begin(Self.lists, "INSERT INTO list VALUES (1, 'food')")

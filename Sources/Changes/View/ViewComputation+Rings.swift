@@ -6,9 +6,7 @@ extension ViewComputation {
     mutating func cutRings() {
         for table in schema.tables {
             for reference in table.references where reference.table == table.name {
-                guard let empty = reference.empty,
-                    reference.targets.isEmpty || empty.allSatisfy({ $0 == .null })
-                else { continue }
+                guard let empty = reference.empty else { continue }
                 for ring in rings(of: reference, in: table.name) {
                     cut(ring, reference, empty, in: table.name)
                 }
@@ -25,12 +23,20 @@ extension ViewComputation {
         let edges = ring.map { (id: $0, stamp: stamp(of: reference, $0, in: table)) }
         let authors = Set(edges.filter { !$0.stamp.isZero }.map(\.stamp.device))
         guard authors.count > 1,
-            let last = edges.max(by: { ($0.stamp, $0.id) < ($1.stamp, $1.id) })
+            let last = edges.max(by: { ($0.stamp, $0.id) < ($1.stamp, $1.id) }),
+            var row = candidates[table]?[last.id]
         else { return }
         for (name, value) in zip(reference.columns, empty) {
             guard let place = place(name, in: table) else { continue }
-            candidates[table]?[last.id]?.values[place] = value
+            row.values[place] = value
         }
+        // A default may name a row of the ring, or one that is not there.
+        switch parent(reference, of: row, in: table) {
+        case .row(let other) where other != last.id && ring.contains(other): return
+        case .missing where !reference.yields: return
+        case .none, .row, .missing: break
+        }
+        candidates[table]?[last.id] = row
         let key = ViewKey(table, last.id)
         emptied[key, default: []].formUnion(reference.columns)
         rings[key, default: []] += ring

@@ -140,14 +140,13 @@ public struct RunSync: Sendable {
                 context: context
             )
             result.outcome = try await acceptance.exchange(exchangeOptions, before, &decision)
-        } catch let error as SyncDecision {
-            (result.error, decision) = (error, error)
         } catch let error as CancellationError {
             throw error
         } catch StoreError.damaged(let name, let reason) {
             result.error = SyncError.damagedStore(name, reason: reason)
         } catch {
-            result.error = error
+            let refused = (error as? SyncRefusal).map { SyncDecision.refused($0.description) }
+            (result.error, decision) = (error, error as? SyncDecision ?? decision ?? refused)
         }
         let isAway = result.outcome.map { !$0.hasContainer || $0.isCutOff } ?? before.isAway
         try sidecar.note(decision, isAway: isAway)

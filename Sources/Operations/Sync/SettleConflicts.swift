@@ -63,7 +63,7 @@ public struct SettleConflicts: Sendable {
     ///   - store: the store.
     ///   - date: the time of the user's decision.
     ///   - program: the program and its version.
-    /// - Throws: `SyncError.noConflict`, `SyncError.noColumn`, `SidecarError`, `FileError`.
+    /// - Throws: `SyncError.noConflict`, `.unfit`; `SidecarError`, `FileError`.
     public func take(
         _ number: Int64,
         setting: [String: String] = [:],
@@ -73,10 +73,15 @@ public struct SettleConflicts: Sendable {
     ) async throws {
         try await withSidecar(of: store) { sidecar in
             let name = store.path.description
+            func unfit(_ reason: String) -> SyncError {
+                let values = setting.map { "\($0)=\($1)" }.sorted()
+                return .unfit(values, number, store: name, reason: reason)
+            }
             switch try sidecar.takeConflict(number, setting: setting, at: date, program: program) {
             case .taken: break
             case .nothing: throw SyncError.noConflict(number, store: name)
-            case .noColumn: throw SyncError.noColumn(setting.keys.sorted(), number, store: name)
+            case .noColumn: throw unfit("the row has no such column")
+            case .noRow: throw unfit("no row of the store has that number")
             }
         }
     }

@@ -49,8 +49,8 @@ public enum SyncError: ExplainedError {
     /// There is no copy from before the store took part.
     case nothingBefore(store: String)
     case noConflict(Int64, store: String)
-    /// A row has none of the columns that a person gave values for.
-    case noColumn([String], Int64, store: String)
+    /// A row cannot have the values that a person gave it, for this reason.
+    case unfit([String], Int64, store: String, reason: String)
     /// Rows have a value that only one may have, and wait until it is free.
     case yielded(store: String, count: Int64)
     /// No other device, or more than one, has that name or id; the payload lists the existing ones.
@@ -85,7 +85,7 @@ public enum SyncError: ExplainedError {
         case .noContainerNamed, .severalStores, .badGroup: .usage
         case .noStore, .noStores, .notEnabled, .alreadyEnabled, .refused, .nothingToSync, .noTable,
             .containerInsideStores, .storesInsideContainer, .synchronisedFolder, .nothingBefore,
-            .noConflict, .noColumn, .noDevice, .storeGone, .unreadableStore, .otherMap,
+            .noConflict, .unfit, .noDevice, .storeGone, .unreadableStore, .otherMap,
             .readOnlyStore,
             .groupOfOther:
             .failed
@@ -139,8 +139,8 @@ public enum SyncError: ExplainedError {
         case .nothingBefore(let store): "there is no copy of '\(store)' from before it took part"
         case .noConflict(let number, let store):
             "'\(store)' has no conflict \(number), or nothing of it can be taken back"
-        case .noColumn(let columns, let number, let store):
-            "the row of conflict \(number) of '\(store)' lacks a column of \(columns.joined(separator: ", "))"
+        case .unfit(let values, let number, let store, let reason):
+            "conflict \(number) of '\(store)' cannot be taken with \(values.joined(separator: ", ")): \(reason)"
         case .yielded(let store, let count):
             """
             '\(store)': \(counted(Int(count), "row is", "rows are")) not shown, since \
@@ -198,7 +198,7 @@ public enum SyncError: ExplainedError {
             "keep the stores in a directory that no program synchronises, and name a folder there as the container"
         case .storeInUse: "close the application, and try again"
         case .nothingBefore: "leave out '--as-before'"
-        case .noColumn, .yielded, .noConflict: "see them with 'grocerydude sync conflicts'"
+        case .unfit, .yielded, .noConflict: "see them with 'grocerydude sync conflicts'"
         case .noDevice: "see 'grocerydude sync status'"
         case .noContainer:
             "see that its disk is mounted: the next run sends what waits; if it was emptied, run 'grocerydude sync seed'"

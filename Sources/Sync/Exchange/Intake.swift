@@ -212,6 +212,7 @@ struct Intake {
         clock: UInt64 = 0,
         heard: UInt64 = 0
     ) throws {
+        if try access.hasSeen(id) { return try access.nameCopy(name: file.name, size: file.size) }
         let seen = SeenFile(
             id: id,
             name: file.name,

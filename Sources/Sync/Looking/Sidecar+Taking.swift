@@ -1,6 +1,7 @@
 internal import Changes
 public import Foundation
 internal import GRDB
+internal import Stores
 
 /// The result of taking something back.
 public enum TakenConflict: Sendable {
@@ -9,6 +10,8 @@ public enum TakenConflict: Sendable {
     case nothing
     /// The row has no such column.
     case noColumn
+    /// A number that was given for a reference names no row that is shown here.
+    case noRow
 }
 
 extension Sidecar {
@@ -20,7 +23,8 @@ extension Sidecar {
     ///
     /// - Parameters:
     ///   - number: the entry's number.
-    ///   - setting: new values by columns, as for a row whose key another row has.
+    ///   - setting: new values by columns, as for a row whose key another row has; of a reference, the number that the
+    ///     row it names has in this store.
     ///   - date: the time of the person's decision.
     ///   - program: the program and its version, as files name it.
     /// - Returns: whether anything was taken.
@@ -41,7 +45,7 @@ extension Sidecar {
             let stamp = Stamp(clock: clock.tick(now: now, modified: now), device: try access.own)
             let numbers = try access.removed.numbers(with: number, of: known)
             var cells = try access.removed.lostCells(numbers, of: id, known.state, stamp)
-            guard cells.set(setting, of: known.state.cells, stamp) else { return .noColumn }
+            if let failure = try cells.set(setting, of: known, stamp, access) { return failure }
             var taking = Taking(access, stamp)
             if !cells.isEmpty { taking.take(known, cells) }
             try taking.takeParents(of: known.table, known.state.cells + cells)
@@ -158,19 +162,31 @@ extension Value {
 extension [Cell] {
     /// Sets columns to values given as texts, which get the type of the present value.
     ///
-    /// - Returns: `false` if neither these cells nor those of the row have a column.
+    /// - Returns: the reason if that is not possible.
     fileprivate mutating func set(
         _ values: [String: String],
-        of row: [Cell],
-        _ stamp: Stamp
-    ) -> Bool {
+        of row: KnownRow,
+        _ stamp: Stamp,
+        _ access: SidecarAccess
+    ) throws -> TakenConflict? {
         for (name, text) in values {
-            guard let old = (self + row).first(where: { $0.column.description == name }) else {
-                return false
+            let cells = self + row.state.cells
+            guard let old = cells.first(where: { $0.column.description == name }) else {
+                return .noColumn
+            }
+            var value = Value(text, like: old.value)
+            // Another device has the named row at another number.
+            if let parent = try access.columnMeanings?.parent(of: old.column, in: row.table),
+                let parent = TableName(parent), text != "NULL"
+            {
+                guard let number = Int64(text),
+                    let id = try access.id(at: .rowID(number), in: parent)
+                else { return .noRow }
+                value = .row(id)
             }
             removeAll { $0.column == old.column }
-            append(Cell(old.column, stamp, Value(text, like: old.value)))
+            append(Cell(old.column, stamp, value))
         }
-        return true
+        return nil
     }
 }

@@ -31,7 +31,8 @@ struct Acceptance {
         _ decision: inout SyncDecision?
     ) async throws -> ExchangeOutcome {
         let newMap = SyncDecision.newMap(leavesOut: [], identifies: [], writesFilesIn: [])
-        let mayBeOfMap = before.decision.map { $0 == newMap.code } ?? true
+        let codes = [newMap, .refused("")].map(\.code)
+        let mayBeOfMap = before.decision.map(codes.contains) ?? true
         guard options.acceptsChanges, mayBeOfMap else { return try await run(sidecar, options) }
         var asking = options
         asking.acceptsChanges = false

@@ -44,14 +44,13 @@ public struct LocalFolder: RemoteFolder {
         guard let directory = try open() else { return [] }
         let path = path
         return try directory.names().compactMap { name in
-            guard let text = String(validating: name.bytes, as: UTF8.self),
-                // The file may be gone since the names were read.
-                let info = try? directory.info(name), info.kind == .file
-            else { return nil }
+            // The file may be gone since the names were read.
+            guard let info = try? directory.info(name), info.kind == .file else { return nil }
             return RemoteFile(
-                name: text,
+                // A name that is not UTF-8 is shown escaped, and its file is read all the same.
+                name: String(validating: name.bytes, as: UTF8.self) ?? name.description,
                 size: info.size,
-                location: path.appending(text),
+                location: RelativePath(name: name).below(path),
                 modified: Date(timeIntervalSince1970: Double(info.modified) / 1e9)
             )
         }

@@ -29,6 +29,21 @@ struct RelativePathTests {
         }
     }
 
+    @Test("no two paths are printed alike, and what is printed is the path again")
+    func printed() throws {
+        let names: [[UInt8]] =
+            [
+                "x\ty", "x\\u{9}y", "x\\\\u{9}y", "a\nb", "a\\nb", "C:\\x", "é", "e\u{301}",
+                "\u{202E}x",
+            ].map { Array($0.utf8) } + [[0xFF], Array("\\xFF".utf8), [0x5C, 0xFF, 0x09], [0x5C]]
+        let paths = try names.map { try RelativePath(validating: $0) }
+        #expect(Set(paths.map { Array($0.description.utf8) }).count == names.count)
+        for path in paths { #expect(RelativePath(printed: path.description) == path) }
+        for text in ["\\", "\\b", "\\x9", "\\u{110000}", "\\u{9", "/", "a/../b"] {
+            #expect(RelativePath(printed: text) == nil, "\(text)")
+        }
+    }
+
     @Test(
         "names that only look like trouble are taken",
         arguments: [

@@ -48,8 +48,8 @@ public struct FileName: Hashable, Sendable, Comparable, CustomStringConvertible,
         return FileName(unchecked: Array(prefix.utf8) + start + Array((mark + suffix).utf8))
     }
 
-    /// The name, escaped for printing.
-    public var description: String { printable(bytes: bytes) }
+    /// The name, escaped for printing; no other has the same text.
+    public var description: String { printable(uniquely: bytes) }
 
     public static func < (left: FileName, right: FileName) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)

@@ -36,6 +36,42 @@ public func printable(bytes: some Collection<UInt8>) -> String {
     return text
 }
 
+/// Returns the bytes of a name or path as text that no other name or path has: a backslash is printed twice.
+func printable(uniquely bytes: [UInt8]) -> String {
+    let backslash = UInt8(ascii: "\\")
+    guard bytes.contains(backslash) else { return printable(bytes: bytes) }
+    return printable(bytes: bytes.flatMap { $0 == backslash ? [$0, $0] : [$0] })
+}
+
+/// Returns the bytes of a name or path that is printed like this; `nil` if none is.
+func bytes(printedAs text: String) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = text.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+        guard scalar == "\\" else {
+            bytes += Array(String(scalar).utf8)
+            continue
+        }
+        switch rest.popFirst() {
+        case "\\": bytes.append(UInt8(ascii: "\\"))
+        case "n": bytes.append(UInt8(ascii: "\n"))
+        case "x":
+            guard let byte = UInt8(String(rest.prefix(2)), radix: 16) else { return nil }
+            bytes.append(byte)
+            rest = rest.dropFirst(2)
+        case "u":
+            guard rest.popFirst() == "{", let end = rest.firstIndex(of: "}"),
+                let value = UInt32(String(rest[..<end]), radix: 16),
+                let scalar = Unicode.Scalar(value)
+            else { return nil }
+            bytes += Array(String(scalar).utf8)
+            rest = rest[rest.index(after: end)...]
+        default: return nil
+        }
+    }
+    return bytes
+}
+
 extension Unicode.Scalar {
     /// Whether it can be printed safely: it is no control character, ends no line, and does not reverse text.
     ///

@@ -47,6 +47,14 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         try self.init(validating: Array(text.utf8))
     }
 
+    /// Creates a path from its description; `nil` if it is that of none.
+    public init?(printed text: String) {
+        guard let bytes = Files.bytes(printedAs: text), let path = try? Self(validating: bytes),
+            path.description.utf8.elementsEqual(text.utf8)
+        else { return nil }
+        self = path
+    }
+
     private init(unchecked bytes: [UInt8]) {
         self.bytes = bytes
     }
@@ -94,8 +102,8 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         return directory.appending(FilePath(platformString: bytes).components)
     }
 
-    /// The path, escaped for printing.
-    public var description: String { printable(bytes: bytes) }
+    /// The path, escaped for printing; no other has the same text.
+    public var description: String { printable(uniquely: bytes) }
 
     public static func < (left: RelativePath, right: RelativePath) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)

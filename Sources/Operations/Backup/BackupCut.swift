@@ -171,6 +171,7 @@ extension BackupCut {
             {
                 return .skip
             }
+            if let note = file.exclusionNote { context.note(note) }
             if let found = ShowBackup.File(file, ofStore: sizes[path]) { files.append(found) }
             return .descend
         }
@@ -201,4 +202,12 @@ struct CutAgain: ExplainedError {
 
     var description: String { "\(reason) while it was backed up, every time that was tried" }
     var hint: String? { "try again when fewer applications come and go" }
+}
+
+extension WalkedFile {
+    /// The note on a file that no archive can have, such as a socket; `nil` for others.
+    var exclusionNote: String? {
+        guard case .special(let what) = info.kind else { return nil }
+        return "'\(path)' is left out: \(what) cannot be in an archive"
+    }
 }

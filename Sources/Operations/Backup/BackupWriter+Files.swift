@@ -63,8 +63,8 @@ extension BackupWriter {
         case .file:
             guard try !isAddedLog(file.path) else { return .skip }
             try addWaiting(file)
-        case .special(let what):
-            context.note("'\(file.path)' is left out: \(what) cannot be in an archive")
+        case .special:
+            if let note = file.exclusionNote { context.note(note) }
         }
         return .descend
     }

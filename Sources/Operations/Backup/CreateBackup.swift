@@ -224,7 +224,7 @@ public struct CreateBackup: Sendable {
     ) async throws -> (ArchiveDraft, WrittenArchive) {
         let anomalyGuard = anomalyGuard(after: backups)
         let expected = anomalyGuard.expected ?? []
-        let knownStores = Set(expected.compactMap { try? RelativePath($0.path) })
+        let knownStores = Set(expected.compactMap { RelativePath(printed: $0.path) })
         // A backup that may have to wait is a file of this machine first.
         let streaming =
             options.streams && !options.queues ? try await folder.streamingFolder(context) : nil

@@ -27,6 +27,12 @@ struct StoreReports {
         work = BackgroundWork { checkWanted in
             try members.map { member in
                 if let report = known[member.store.path] { return report }
+                // Two names of one file share a snapshot.
+                func named(_ report: StoreReport) -> StoreReport {
+                    var report = report
+                    report.facts.path = member.store.path.description
+                    return report
+                }
                 func check() throws {
                     try context.checkCancellation()
                     try checkWanted()
@@ -36,10 +42,10 @@ struct StoreReports {
                     for files in files where files.store == member.store.path {
                         try Self.add(files, of: member, to: &report, checkCancellation: check)
                     }
-                    return report
+                    return named(report)
                 } catch let error as StoreError {
                     if case .busy = error { throw error }
-                    return StoreReport(unreadable: member.snapshot, since: error)
+                    return named(StoreReport(unreadable: member.snapshot, since: error))
                 }
             }
         }

@@ -39,8 +39,8 @@ public enum LinkError: ExplainedError {
         case .notConfigured: "see 'rclone listremotes', and make it with 'rclone config'"
         case .cannot(_, _, let error): Advice.after(error)
         case .changed: "something on the way changes files: no backup is safe there"
-        case .noStore(let path):
-            "name the application's own directory, or make a sample: \(Advice.command("init --stores", path.string))"
+        case .noStore:
+            "name the directory in which the application keeps its databases"
         case .listedWrong: "if it shows changes late, try again; no backup is safe there otherwise"
         }
     }

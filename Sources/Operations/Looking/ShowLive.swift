@@ -87,7 +87,7 @@ public struct ShowLive: Sendable {
     ) throws -> [ShowBackup.File] {
         let wanted = NamedPaths([path])
         let files = all.filter { file in
-            (try? RelativePath(file.path)).flatMap(wanted.match) != nil
+            RelativePath(printed: file.path).flatMap(wanted.match) != nil
         }
         guard !files.isEmpty else {
             let place = "'\(printable(directory.path))'"

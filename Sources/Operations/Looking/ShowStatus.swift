@@ -114,7 +114,7 @@ public struct ShowStatus: Sendable {
     public func run() async -> Status {
         var status = Status(
             stores: stores,
-            hasStores: (try? Directory.open(stores)) != nil,
+            hasStores: isThere(stores),
             remote: folder.address,
             nextRun: nextRun
         )
@@ -131,6 +131,17 @@ public struct ShowStatus: Sendable {
         status.warnings += [places.warning].compactMap(\.self)
         status.remarks += [places.remark].compactMap(\.self)
         return status
+    }
+
+    /// Returns whether a directory exists, even if it may not be read.
+    private func isThere(_ directory: FilePath) -> Bool {
+        do {
+            _ = try Directory.open(directory)
+            return true
+        } catch {
+            if case .failed(_, _, .permissionDenied) = error as? FileError { return true }
+            return false
+        }
     }
 
     private func readLog(_ status: inout Status) {

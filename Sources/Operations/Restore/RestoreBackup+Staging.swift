@@ -120,7 +120,9 @@ extension RestoreBackup {
         if let search {
             staged.problems = try search.finish().filter {
                 // A part may refer to a file that is still in the live directory.
-                guard plan.part != nil, let path = try? RelativePath($0.path) else { return true }
+                guard plan.part != nil, let path = RelativePath(printed: $0.path) else {
+                    return true
+                }
                 return try FileInfo.inside(paths.live, path) == nil
             }
             staged.facts = try search.facts()

@@ -137,10 +137,10 @@ struct ShowAnswer: Answer {
     private func references(of store: StoreFacts) -> String? {
         guard let count = store.externalReferences else { return nil }
         guard count > 0 else { return "rows refer to no files" }
-        let directory = (try? RelativePath(store.path)).map(Store.externalDataDirectory)
+        let directory = RelativePath(printed: store.path).map(Store.externalDataDirectory)
         let missing = problems.count { problem in
             problem.kind == .missingExternalData
-                && (try? RelativePath(problem.path))?.parent == directory
+                && RelativePath(printed: problem.path)?.parent == directory
         }
         let files = counted(Int(clamping: count), "file", "files")
         return missing == 0

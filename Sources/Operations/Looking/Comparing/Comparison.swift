@@ -184,7 +184,8 @@ struct Comparison {
             old.items[$0]?.isStore == true || new.items[$0]?.isStore == true
         }
         guard let name = options.store else { return stores }
-        let named = stores.filter { $0.description.exact == name.exact }
+        let path = StoreChoice.named(name, among: stores.lazy.map(\.description))
+        let named = stores.filter { $0.description.exact == path?.exact }
         let called = stores.filter { $0.name.description.exact == name.exact }
         let found = named.isEmpty ? called : named
         guard !found.isEmpty else {

@@ -158,9 +158,12 @@ final class FoundRows {
     // MARK: - Names
 
     private func isChosen(_ path: String) -> Bool {
-        guard let name = options.store?.exact, path.exact != name else { return true }
+        guard let name = options.store else { return true }
+        // A person types a store's name, or copies how it is printed.
+        let names = [(try? RelativePath(name))?.description.exact, name.exact].compactMap(\.self)
+        if let named = names.first(where: stores.contains) { return path.exact == named }
         let last = path.utf8.split(separator: UInt8(ascii: "/")).last
-        return !stores.contains(name) && last?.elementsEqual(name.text.utf8) ?? false
+        return names.contains(path.exact) || last?.elementsEqual(name.utf8) ?? false
     }
 
     private func chosenTables(of schema: StoreSchema, _ names: CoreDataNames?) -> [TableSchema] {

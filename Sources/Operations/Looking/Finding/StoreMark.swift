@@ -68,7 +68,7 @@ struct StoreMarks {
     /// Returns the mark of a store; `nil` if the state does not contain it.
     subscript(path: String) -> StoreMark? {
         if let mark = marks[path.exact] { return mark }
-        if !unread.isEmpty, let store = try? RelativePath(path) {
+        if !unread.isEmpty, let store = RelativePath(printed: path) {
             for part in sequence(first: store, next: \.parent) {
                 if let reason = unread[part] { return .unknown(reason) }
             }
@@ -77,7 +77,7 @@ struct StoreMarks {
     }
 
     private func isLeftOut(_ path: String) -> Bool {
-        guard !patterns.isEmpty || !leftOut.isEmpty, let store = try? RelativePath(path) else {
+        guard !patterns.isEmpty || !leftOut.isEmpty, let store = RelativePath(printed: path) else {
             return false
         }
         return sequence(first: store, next: \.parent).contains { part in

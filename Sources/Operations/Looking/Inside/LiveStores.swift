@@ -22,7 +22,10 @@ public struct LiveStores: StorePlace {
 
     public func store(_ path: String?) throws -> StoreSnapshot {
         let stores = try storesByPath()
-        let wanted = try path ?? StoreChoice.only(of: stores.keys.sorted().map(\.text), in: name)
+        let names = stores.keys.sorted().map(\.text)
+        let wanted =
+            try path.map { StoreChoice.named($0, among: names) ?? $0 }
+            ?? StoreChoice.only(of: names, in: name)
         return try store(wanted, of: stores)
     }
 

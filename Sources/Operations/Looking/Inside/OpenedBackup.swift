@@ -162,12 +162,14 @@ public final class OpenedBackup: StorePlace {
 
     /// Opens a store for reading in place.
     ///
-    /// - Parameter path: the store's path, as `stores` returns it; `nil` for the only store.
+    /// - Parameter path: the store's path as a person names it; `nil` for the only store.
     /// - Returns: the store; it stays valid while it is referenced.
     /// - Throws: `LookingError` if there is no such store, or if there are several and `path` is `nil`; `StoreError`,
     ///   `ArchiveError`, `DamagedBytes`, `FileError`, `RemoteError`.
     public func store(_ path: String?) throws -> StoreSnapshot {
-        let path = try path ?? StoreChoice.only(of: stores(), in: name)
+        let path =
+            try path.map { try StoreChoice.named($0, among: stores()) ?? $0 }
+            ?? StoreChoice.only(of: stores(), in: name)
         return try store(path, of: files(ofStores: [path]).items[path.exact] ?? [])
     }
 
@@ -295,6 +297,18 @@ final class ScratchFile: ByteSource {
 
 /// A choice among several stores.
 enum StoreChoice {
+    /// Returns the store that a person names: the one with these bytes, else the one that is printed so.
+    ///
+    /// - Parameters:
+    ///   - name: the name as typed.
+    ///   - stores: the stores' paths, printable.
+    /// - Returns: the store's path; `nil` if there is none.
+    static func named(_ name: String, among stores: some Sequence<String>) -> String? {
+        let exact = (try? RelativePath(name))?.description.exact
+        let found = stores.filter { [exact, name.exact].contains($0.exact) }
+        return found.first { $0.exact == exact } ?? found.first
+    }
+
     /// Returns the only store of a place.
     ///
     /// - Parameters:

@@ -152,7 +152,9 @@ public struct ReturnRows: Sendable {
         in directory: StoresDirectory
     ) throws -> Plan {
         let name = try storeName(in: opened)
-        let source = try ReadableStore(opened.store(name))
+        let source = try ReadableStore(
+            opened.store(name, of: opened.files(ofStores: [name]).items[name.exact] ?? [])
+        )
         let stores = try directory.survey(isCancelled: context.checkCancellation).stores
         guard let store = stores.first(where: { $0.path.description.exact == name.exact }) else {
             throw ReturnRowsError.storeIsGone(name, stores: printable(directory.path))
@@ -199,7 +201,7 @@ public struct ReturnRows: Sendable {
         guard let wanted = options.store else {
             return try StoreChoice.only(of: names, in: opened.name)
         }
-        guard let name = names.first(where: { $0 == wanted }) else {
+        guard let name = StoreChoice.named(wanted, among: names) else {
             throw LookingError.noStore(wanted, in: opened.name, stores: names)
         }
         return name

@@ -98,6 +98,7 @@ struct ConflictRow: AnswerRow {
         let lost = (lost.map { "'\(short($0))'" } ?? "an edit") + (lostBy.map { " of \($0)" } ?? "")
         let winner = wonBy.map { " of \($0)" } ?? ""
         switch kind {
+        case "deleted" where self.lost == nil: return "deleted" + (wonBy.map { " by \($0)" } ?? "")
         case "deleted": return "\(lost) lost to a delete\(winner)"
         case "yielded": return "waits until another row leaves a value that only one may have"
         case "hidden": return "not shown any more, since what it belongs to is not"

@@ -65,8 +65,13 @@ struct RemovedTests {
         #expect(Set(all.map(\.kind)) == ["deleted", "hidden"] && all.count == 3)
         let hidden = try #require(try unshown(pair.phone).first)
         #expect(hidden.title == "essay" && hidden.why == "parent")
-        // The device that has never shown the row lists it as well.
-        #expect(try unshown(pair.desk).map(\.title) == ["essay"])
+        // The device that has never shown the row lists it as well, with its values under a number.
+        let strange = try unshown(pair.desk)
+        #expect(strange.map(\.title) == ["essay"])
+        let desk = try Sidecar(in: pair.desk.sidecarPath)
+        let shown = try desk.removedValues(try #require(strange.first?.number))
+        #expect(shown?.contains { $0 == ("note", "an hour") } == true)
+        try desk.close()
         let milk = try #require(all.first { $0.title == "milk" })
         let sidecar = try Sidecar(in: pair.phone.sidecarPath)
         let values = try #require(try sidecar.removedValues(milk.number))
@@ -148,6 +153,29 @@ struct RemovedTests {
         for device in [pair.desk, pair.phone] {
             #expect(try unshown(device).map(\.column) == ["parent"])
         }
+    }
+
+    @Test("keeps a number after it was taken, until it is shown")
+    func takenAgain() async throws {
+        let pair = try await begin(
+            "CREATE TABLE u (id INTEGER PRIMARY KEY, c TEXT UNIQUE)",
+            "INSERT INTO u VALUES (1, 'c')"
+        )
+        try pair.desk.edit("DELETE FROM u")
+        try pair.desk.edit("INSERT INTO u VALUES (2, 'c')")
+        try await pair.exchange(pair.desk, pair.phone, at: 2)
+        let number = try #require(try removed(pair.phone).first { $0.kind == "deleted" }?.number)
+        #expect(try take(number, on: pair.phone, at: pair.start + 180) == .taken)
+        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 4)
+        for device in [pair.desk, pair.phone] {
+            let waiting = try #require(try unshown(device).first)
+            #expect(waiting.number != nil)
+        }
+        let again = try #require(try unshown(pair.desk).first?.number)
+        #expect(try take(again, ["c": "d"], on: pair.desk, at: pair.start + 300) == .taken)
+        try await pair.exchange(pair.desk, pair.phone, at: 6)
+        try pair.expectEqual("SELECT c FROM u ORDER BY 1", ["c", "d"])
+        for device in [pair.desk, pair.phone] { #expect(try unshown(device).isEmpty) }
     }
 
     @Test("is nothing of a ring that the default of a reference would not open")

@@ -70,11 +70,17 @@ extension Sidecar {
             let sql = "SELECT id, cells, c, lost FROM removed WHERE n = ? AND settled = 1"
             guard let row = try access.row(sql, [number]) else { return nil }
             var cells = try access.removed.cells(row.bytes(1))
+            let place: Int64? = row["c"]
             if cells.isEmpty, let id = RowID(bytes: row.bytes(0)) {
-                let isGone = try access.known(id)?.state.isAlive != true
-                if isGone { cells = try access.removed.lastCells(of: id) }
+                let known = try access.known(id)?.state
+                if known?.isAlive != true {
+                    cells = try access.removed.lastCells(of: id)
+                } else if place == nil {
+                    let present = known?.cells.filter { !$0.column.isReserved } ?? []
+                    cells = present.map { ($0.column, $0.value) }
+                }
             }
-            if let place = row["c"] as Int64?, let value = try access.decoded(row.bytes(3)) {
+            if let place, let value = try access.decoded(row.bytes(3)) {
                 let column = try access.column(place)
                 cells.removeAll { $0.column == column }
                 cells.append((column, value))

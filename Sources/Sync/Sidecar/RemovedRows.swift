@@ -101,6 +101,31 @@ struct RemovedRows {
         )
     }
 
+    /// Adds the rows and references that are not shown and that the list lacks, so that each has a number.
+    ///
+    /// The store may never have shown a row, and a row that was taken may not be shown yet.
+    func addHeld(now: Int64) throws {
+        let nobody = try access.number(of: DeviceID.zero)
+        try access.run(
+            """
+            INSERT INTO removed (at, t, id, kind, won_by, lost_by)
+                SELECT ?1, t, id, CASE WHEN why IN ('unique', 'yields') THEN 'yielded' ELSE 'hidden' END, ?2, ?2
+                FROM held WHERE why NOT IN ('unborn', 'same') AND NOT EXISTS (SELECT 1 FROM removed
+                    WHERE removed.id = held.id AND kind IN ('yielded', 'hidden') AND settled = 1)
+            """,
+            [now, nobody]
+        )
+        try access.run(
+            """
+            INSERT INTO removed (at, t, id, c, kind, won_by, lost_by)
+                SELECT ?1, row.t, e.id, e.c, 'emptied', ?2, ?2 FROM emptied e JOIN row ON row.id = e.id
+                WHERE NOT EXISTS (SELECT 1 FROM removed WHERE removed.id = e.id AND removed.c = e.c
+                    AND kind = 'emptied' AND settled = 1)
+            """,
+            [now, nobody]
+        )
+    }
+
     // MARK: - Deleted rows that were edited here
 
     /// Keeps all values of a deleted row.

@@ -31,6 +31,7 @@ extension StoreExchange {
         let rules = rules
         let listing = try sidecar.write { access in
             try access.removed.expire(rules, now: now)
+            try access.removed.addHeld(now: now)
             let outgoing = try upkeep(access)
             try OwnDamage(in: all, access, rules, now: now).repair(access, outgoing, now: now)
             let whole = try all.whole(access)

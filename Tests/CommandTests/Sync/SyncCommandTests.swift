@@ -349,6 +349,25 @@ struct SyncCommandTests {
         #expect(try desk.sql("SELECT ZTITLE, Z_OPT FROM ZNOTE") == "dates|2\n")
     }
 
+    @Test("A store is not in step after a sync that its new schema prevented")
+    func refused() throws {
+        try desk.replaceStore(
+            "CREATE TABLE a (x TEXT PRIMARY KEY, y, z); INSERT INTO a VALUES ('x', 1, 2)"
+        )
+        #expect(try desk.enable().status == 0)
+        try desk.sql("ALTER TABLE a RENAME COLUMN y TO w; UPDATE a SET w = 3")
+        for _ in 1...2 {
+            #expect(try desk.run("sync").status == 26)
+            let json = try state(desk.run("sync", "status", "--json"))
+            #expect(json["state"] as? String == "needs_decision")
+            #expect(json["decision"] as? String == "refused")
+            #expect(try desk.run("sync", "status").text.contains("needs a decision: "))
+        }
+        try desk.sql("ALTER TABLE a RENAME COLUMN w TO y")
+        #expect(try desk.run("sync").status == 0)
+        #expect(try state(desk.run("sync", "status", "--json"))["state"] as? String == "in_step")
+    }
+
     @Test("A sync asks if only a person knows what the data mean")
     func decisions() throws {
         try desk.sql(

@@ -145,7 +145,8 @@ struct RemovedTests {
         )
         try pair.desk.edit("UPDATE g SET parent = 'b' WHERE uuid = 'a'")
         try pair.phone.edit("UPDATE g SET parent = 'a' WHERE uuid = 'b'")
-        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 2)
+        try await pair.exchange(pair.desk, at: 2)
+        try await pair.exchange(pair.phone, pair.desk, at: 3)
         try pair.expectEqual(
             "SELECT uuid, parent FROM g ORDER BY 1",
             ["a|b", "b|\(cut)", "root|root"]

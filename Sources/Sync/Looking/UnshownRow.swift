@@ -4,7 +4,8 @@ internal import GRDB
 
 /// A row of the group that the store does not show, or not with all its references, as shown to a person.
 public struct UnshownRow: Sendable {
-    /// The number under which this device lists it; `nil` before the end of the run that found it.
+    /// The number under which this device lists it; `nil` before the end of the run that found it, and for a row that no
+    /// command can show.
     public var number: Int64?
     public var table: String
     /// The column whose reference is shown empty; `nil` if the whole row is not shown.

@@ -103,14 +103,15 @@ struct RemovedRows {
 
     /// Adds the rows and references that are not shown and that the list lacks, so that each has a number.
     ///
-    /// The store may never have shown a row, and a row that was taken may not be shown yet.
+    /// The store may never have shown a row, and a row that was taken may not be shown yet. Rows that this device cannot
+    /// show whatever a person does get none.
     func addHeld(now: Int64) throws {
         let nobody = try access.number(of: DeviceID.zero)
         try access.run(
             """
             INSERT INTO removed (at, t, id, kind, won_by, lost_by)
                 SELECT ?1, t, id, CASE WHEN why IN ('unique', 'yields') THEN 'yielded' ELSE 'hidden' END, ?2, ?2
-                FROM held WHERE why NOT IN ('unborn', 'same') AND NOT EXISTS (SELECT 1 FROM removed
+                FROM held WHERE why NOT IN ('unborn', 'same', 'table') AND NOT EXISTS (SELECT 1 FROM removed
                     WHERE removed.id = held.id AND kind IN ('yielded', 'hidden') AND settled = 1)
             """,
             [now, nobody]

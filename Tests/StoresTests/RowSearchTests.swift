@@ -32,6 +32,18 @@ struct RowSearchTests {
         return keys
     }
 
+    @Test("finds a whole text only byte for byte")
+    func whole() throws {
+        let pattern = try #require(TextPattern("Milk é", isWhole: true))
+        for (text, expected) in [
+            ("Milk é", true), ("milk é", false), ("Milk e\u{301}", false), ("Milk é ", false),
+            ("", false),
+        ] {
+            let isFound = Array(text.utf8).withUnsafeBytes { pattern.isFound(in: $0) }
+            #expect(isFound == expected, "\(text)")
+        }
+    }
+
     @Test("finds text as people type it")
     func text() throws {
         #expect(TextPattern("") == nil)

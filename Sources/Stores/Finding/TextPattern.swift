@@ -1,23 +1,30 @@
 internal import Foundation
 
-/// A text to search for in other texts, regardless of case.
+/// A text to search for in other texts, regardless of case; or a whole text, byte for byte.
 ///
-/// This holds for letters beyond ASCII, too. A letter with a combining accent equals the precomposed letter. `%` and
+/// Case is disregarded for letters beyond ASCII, too. A letter with a combining accent equals the precomposed letter. `%` and
 /// `_` have no special meaning.
 public struct TextPattern: Sendable {
-    /// The text's UTF-8, in lower case and precomposed.
+    /// The text's UTF-8; unless it is a whole text, in lower case and precomposed.
     private let bytes: [UInt8]
     private let isASCII: Bool
+    private let isWhole: Bool
 
     /// Takes a text; `nil` if it is empty, since every text contains it.
-    public init?(_ text: String) {
+    ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - isWhole: whether only this text itself is found, as it is.
+    public init?(_ text: String, isWhole: Bool = false) {
         guard !text.isEmpty else { return nil }
-        bytes = Array(Self.folded(text).utf8)
+        self.isWhole = isWhole
+        bytes = Array((isWhole ? text : Self.folded(text)).utf8)
         isASCII = bytes.allSatisfy { $0 < 0x80 }
     }
 
     /// Returns whether another text contains this one; of bytes that are not UTF-8, the readable part counts.
     public func isFound(in other: UnsafeRawBufferPointer) -> Bool {
+        if isWhole { return other.elementsEqual(bytes) }
         if isASCII { return isPart(of: other) }
         guard other.contains(where: { $0 >= 0x80 }) else { return false }
         let text = Self.folded(String(decoding: other, as: UTF8.self))

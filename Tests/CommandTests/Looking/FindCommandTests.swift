@@ -49,6 +49,10 @@ struct FindCommandTests {
                 (names[1], "changed: name 'Milk' → 'Soya milk'"), (names[2], "gone"),
             ]
         ) { #expect(line.hasPrefix("    \(name)") && line.hasSuffix("  \(text)"), "\(line)") }
+        #expect(
+            try program.expect("find", "Milk", "--exact").text.hasPrefix("Shop.sqlite  item  id 1")
+        )
+        #expect(try program.expect("find", "milk", "--exact").text.isEmpty)
         try sql("INSERT INTO item VALUES (1, 'Soya milk', 2)")
         let back = try program.expect("find", "--where", "item", "id = 1").text
         #expect(back.hasSuffix("live" + String(back.split(separator: "live").last ?? "")))

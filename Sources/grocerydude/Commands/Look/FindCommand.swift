@@ -13,7 +13,7 @@ struct FindCommand: FolderCommand {
             and whether it came back.
 
             TEXT is looked for in all texts of all tables, whatever the case of its letters; '%' and '_' stand for \
-            themselves. Blobs, and the tables behind virtual ones, are passed over. With '--where' a table is searched \
+            themselves. With '--exact' a value must be TEXT itself. Blobs, and the tables behind virtual ones, are passed over. With '--where' a table is searched \
             by a condition in SQL. A row is known by its primary key, else by its rowid, and its values are compared byte \
             for byte.
 
@@ -39,6 +39,9 @@ struct FindCommand: FolderCommand {
         )
     )
     var condition: [String] = []
+
+    @Flag(help: "With TEXT: find only values that are the text itself.")
+    var exact = false
 
     @Option(help: ArgumentHelp("Search only this store.", valueName: "path"))
     var store: String?
@@ -84,6 +87,7 @@ struct FindCommand: FolderCommand {
         guard table == nil || text != nil else {
             throw ValidationError("'--table' goes with a text; '--where' names its table")
         }
+        guard !exact || text != nil else { throw ValidationError("'--exact' goes with a text") }
         guard limit > 0 else { throw ValidationError("'--limit' must be 1 or more") }
     }
 
@@ -117,7 +121,7 @@ struct FindCommand: FolderCommand {
 
     private var options: FindRows.Options {
         var options: FindRows.Options
-        if let pattern = text.flatMap(TextPattern.init) {
+        if let pattern = text.flatMap({ TextPattern($0, isWhole: exact) }) {
             options = FindRows.Options(.text(pattern))
             options.table = table
         } else {

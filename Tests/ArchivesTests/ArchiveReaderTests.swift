@@ -157,7 +157,12 @@ struct ArchiveReaderTests {
             }
             let reader = try ArchiveReader.open(path, mark: .init(path: mark))
             #expect(reader.origin == .ours)
-            #expect(try reader.samples().map(\.attributes.path.description) == names + [last])
+            #expect(
+                try reader.samples().map {
+                    String(decoding: $0.attributes.path.bytes, as: UTF8.self)
+                }
+                    == names + [last]
+            )
         }
     }
 

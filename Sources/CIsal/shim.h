@@ -109,6 +109,7 @@ static inline int cisal_inflate(
 
 #else
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <zlib.h>
 

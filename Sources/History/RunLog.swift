@@ -120,12 +120,20 @@ public final class RunLog: Sendable {
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT *, 0 AS exit_code, NULL AS message, NULL AS backup, NULL AS size, NULL AS bytes,
-                        NULL AS origin FROM uneventful WHERE command = ? AND stores = ? AND remote = ?
+                    SELECT began, duration FROM uneventful WHERE command = ? AND stores = ? AND remote = ?
                     """,
                 arguments: [command, stores, remote]
             )
-            .map(Entry.init)
+            .map { row in
+                Entry(
+                    command: command,
+                    stores: stores,
+                    remote: remote,
+                    began: date(row["began"]),
+                    duration: .milliseconds(row["duration"] as Int64),
+                    exitCode: 0
+                )
+            }
         }
     }
 

@@ -153,7 +153,37 @@ struct RemovedTests {
         )
         for device in [pair.desk, pair.phone] {
             #expect(try unshown(device).map(\.column) == ["parent"])
+            #expect(try unshown(device).map(\.isInRing) == [true])
         }
+        let number = try #require(try unshown(pair.phone).first?.number)
+        #expect(try take(number, on: pair.phone, at: pair.start + 240) == .taken)
+        try await pair.exchange(pair.phone, pair.desk, at: 5)
+        try pair.expectEqual(
+            "SELECT uuid, parent FROM g ORDER BY 1",
+            ["a|\(cut)", "b|a", "root|root"]
+        )
+        for device in [pair.desk, pair.phone] { #expect(try unshown(device).isEmpty) }
+    }
+
+    @Test("comes back to its place in a ring of numbers, and another row of the ring leaves it")
+    func numberedRing() async throws {
+        let pair = try await begin(
+            "CREATE TABLE f (id INTEGER PRIMARY KEY, name TEXT, parent INTEGER REFERENCES f(id))",
+            "INSERT INTO f VALUES (1, 'a', NULL), (2, 'b', NULL), (3, 'c', 2)"
+        )
+        try pair.desk.edit("UPDATE f SET parent = 3 WHERE name = 'a'")
+        try pair.phone.edit("UPDATE f SET parent = 1 WHERE name = 'b'")
+        try await pair.exchange(pair.desk, at: 2)
+        try await pair.exchange(pair.phone, pair.desk, at: 3)
+        let tree = "SELECT f.name, p.name FROM f LEFT JOIN f p ON p.id = f.parent ORDER BY 1"
+        try pair.expectEqual(tree, ["a|c", "b|NULL", "c|b"])
+        let listed = try #require(try unshown(pair.phone).first)
+        #expect(listed.isInRing && listed.reason.contains("moves on several devices"))
+        let number = try #require(listed.number)
+        #expect(try take(number, on: pair.phone, at: pair.start + 240) == .taken)
+        try await pair.exchange(pair.phone, pair.desk, at: 5)
+        try pair.expectEqual(tree, ["a|c", "b|a", "c|NULL"])
+        for device in [pair.desk, pair.phone] { #expect(try unshown(device).isEmpty) }
     }
 
     @Test("keeps a number after it was taken, until it is shown")

@@ -151,6 +151,59 @@ struct TwoDevicesTests {
         #expect(try phone.rows(Self.items) == desk.rows(Self.items))
     }
 
+    @Test(
+        "keep the rows that belong to the newest row, though an edit changed all of its values",
+        arguments: [
+            ("'', NULL, 5", "'title', 'body', 9"), ("'one', 'two', 5", "'title', 'body', 9"),
+        ]
+    )
+    func wholeEdit(old: String, new: String) async throws {
+        let pair = try DevicePair(
+            schema: """
+                CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT, body TEXT, at INTEGER);
+                CREATE TABLE photo (id INTEGER PRIMARY KEY, name TEXT,
+                    note_id INTEGER NOT NULL REFERENCES note(id) ON DELETE CASCADE);
+                """
+        )
+        let (desk, phone) = (pair.desk, pair.phone)
+        try desk.edit("INSERT INTO note VALUES (4, \(old)); INSERT INTO photo VALUES (1, 'p', 4)")
+        for device in [desk, phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(desk, phone, at: 1)
+        try desk.edit("REPLACE INTO note VALUES (4, \(new))")
+        try await pair.exchange(desk, phone, desk, at: 2)
+        let photos = "SELECT p.name, n.title, n.at FROM photo p JOIN note n ON n.id = p.note_id"
+        try pair.expectEqual(photos, ["p|title|9"])
+    }
+
+    @Test("take a new row at the number of a deleted one for another row, if nothing refers to it")
+    func reusedNumber() async throws {
+        let pair = try DevicePair(
+            schema: "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT, body TEXT, at INTEGER)"
+        )
+        let (desk, phone) = (pair.desk, pair.phone)
+        try desk.edit("INSERT INTO note VALUES (4, 'one', 'two', 5)")
+        for device in [desk, phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(desk, phone, at: 1)
+        try phone.edit("UPDATE note SET body = 'late'")
+        try desk.edit("DELETE FROM note")
+        try desk.edit("INSERT INTO note VALUES (4, 'new', 'row', 9)")
+        try await pair.exchange(desk, phone, desk, at: 2)
+        try pair.expectEqual("SELECT title, body, at FROM note", ["new|row|9"])
+    }
+
+    @Test("say how many rows stay at home, since their key is NULL")
+    func nameless() async throws {
+        let pair = try DevicePair(schema: "CREATE TABLE s (k TEXT PRIMARY KEY, v TEXT)")
+        try pair.desk.edit("INSERT INTO s VALUES ('a', '1'), (NULL, '2'), (NULL, '3')")
+        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        for (device, count) in [(pair.desk, 2), (pair.phone, 0)] as [(Device, Int64)] {
+            let sidecar = try Sidecar(in: device.sidecarPath)
+            defer { try? sidecar.close() }
+            #expect(try SyncOverview(of: sidecar).tables.map(\.nameless) == [count])
+        }
+    }
+
     @Test("have one row of a table that keeps only one, by its number; what lost is listed")
     func singleRow() async throws {
         for (device, theme) in [(desk, "dark"), (phone, "light")] {

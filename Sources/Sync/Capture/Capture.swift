@@ -95,7 +95,10 @@ struct Capture {
         try leaveMissingTables()
         for table in tables { try bringBack(table, snapshot) }
         for group in TableOrder(tables).groups { try run(group, snapshot) }
-        for table in tables { try access.setSeeded(table.name) }
+        for table in tables {
+            try access.setSeeded(table.name)
+            try access.setNameless(namelessRows(of: table), in: table.name)
+        }
         try ComputedDefaults(of: tables).fill(&self)
     }
 
@@ -110,6 +113,16 @@ struct Capture {
         for capture in others { try capture.identify(&self, isCyclic: group.isCyclic) }
         if group.isCyclic { for capture in first { try capture.tellFirst(snapshot, &self) } }
         for capture in others { try capture.finish(&self) }
+    }
+
+    /// Returns the number of rows that do not sync, since their key is NULL; see `TableCapture.hasNullKey`.
+    private func namelessRows(of table: TableMapping) throws -> Int {
+        guard let places = table.identifyingPlaces, !table.keepsRenamed else { return 0 }
+        let columns = places.map { table.schema.columns[$0] }.filter { !$0.isNotNull }
+        if columns.isEmpty { return 0 }
+        let terms = columns.map { "\($0.name.sqlIdentifier) IS NULL" }
+        let condition = terms.joined(separator: " OR ")
+        return try finder?.keys(of: table.schema, where: [], are: [], and: condition).count ?? 0
     }
 
     /// Returns the kind of a table's capture; a table that was not there before starts as a seed.

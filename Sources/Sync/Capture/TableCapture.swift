@@ -151,19 +151,46 @@ final class TableCapture {
         }
     }
 
-    /// Treats a row as another one if SQLite has reused its key: it is the table's highest, and every value differs.
+    /// Treats a row as another one if SQLite has reused its key.
+    ///
+    /// The key is the table's highest, every value differs, and no row still refers to it. A value that was filled in
+    /// proves nothing: many applications insert an empty row first.
     private func splitReused(_ capture: Capture) throws {
-        guard table.hasOwnIDs, !table.neverReusesKeys, table.columns.count >= 3,
-            let last = changed.last, last.old.key == greatestKey
+        guard table.hasOwnIDs, !table.neverReusesKeys, let last = changed.last,
+            last.old.key == greatestKey
         else { return }
         let parts = try last.old.image.partsByColumn()
-        let isOther = zip(table.columns, numbers).allSatisfy { column, number in
-            parts[number] != column.part(last.values)
+        var replaced = 0
+        for (column, number) in zip(table.columns, numbers) {
+            if parts[number] == column.part(last.values) { return }
+            if !column.isBlank(parts[number]) { replaced += 1 }
         }
-        guard isOther else { return }
+        guard replaced >= 3, try !isReferredTo(last.old.key, capture) else { return }
         changed.removeLast()
         gone.append(last.old)
         news.append(New(key: last.old.key, values: last.values, image: last.image))
+    }
+
+    /// Returns whether a row of the store refers to a number now, and did so at the last capture.
+    private func isReferredTo(_ key: RowKey, _ capture: Capture) throws -> Bool {
+        guard case .rowID(let number) = key, let finder = capture.finder else { return false }
+        for child in capture.tables {
+            for column in child.columns where column.parent == table.name {
+                let place = try capture.access.number(of: column.name)
+                let keys = try finder.keys(
+                    of: child.schema,
+                    whereColumn: column.place,
+                    isIn: [number]
+                )
+                for key in keys {
+                    let id = try capture.access.id(at: key, in: child.name)
+                    let parts = try id.flatMap(capture.access.shown)?.image.partsByColumn()
+                    guard case .value(let value)? = parts?[place] else { continue }
+                    if KeyComparison.folded(value, .integer) == .integer(number) { return true }
+                }
+            }
+        }
+        return false
     }
 
     /// Treats a row as another one at its key if more than half of its columns differ.

@@ -37,7 +37,7 @@ extension Sidecar {
     ) throws -> TakenConflict {
         let now = date.milliseconds
         return try write { access in
-            let listed = try access.row("SELECT id FROM removed WHERE n = ?", [number])
+            let listed = try access.row("SELECT id, c FROM removed WHERE n = ?", [number])
             guard let id = listed.flatMap({ RowID(bytes: $0.bytes(0)) }),
                 let known = try access.known(id)
             else { return .nothing }
@@ -48,6 +48,9 @@ extension Sidecar {
             if let failure = try cells.set(setting, of: known, stamp, access) { return failure }
             var taking = Taking(access, stamp)
             if !cells.isEmpty { taking.take(known, cells) }
+            if cells.isEmpty, let column: Int64 = listed?["c"] {
+                try taking.cutElsewhere(access.column(column), of: known)
+            }
             try taking.takeParents(of: known.table, known.state.cells + cells)
             guard !taking.deltas.isEmpty else { return .nothing }
             let outgoing = Outgoing(
@@ -92,6 +95,37 @@ private struct Taking {
             row.state.inserted(at: stamp, cells: cells)
             ?? RowState(causalLength: row.state.causalLength, birth: nil, cells: cells)
         deltas.append((row.table, RowDelta(row.id, state)))
+    }
+
+    /// Moves the row of a ring that names a given row out of it, so that the ring need not be cut at the given row.
+    mutating func cutElsewhere(_ column: ColumnName, of row: KnownRow) throws {
+        guard let meanings = try access.columnMeanings else { return }
+        let group = meanings.group(of: column, in: row.table)
+        let reference = meanings.references(of: row.table).first {
+            $0.table == row.table.description && $0.columns.contains(column.description)
+        }
+        let names = reference?.columns ?? [column.description]
+        let values: [Value?] =
+            reference?.targets.map { target in
+                row.state.cells.first { $0.column.description == target }?.value.unmarked
+            } ?? [.row(row.id)]
+        for id in try access.others(inRingOf: row.id) {
+            guard let other = try access.known(id), other.state.isAlive, other.table == row.table
+            else { continue }
+            let cells = Dictionary(
+                other.state.cells.map { ($0.column.description, $0) },
+                uniquingKeysWith: { $1 }
+            )
+            guard names.map({ cells[$0]?.value.unmarked }) == values else { continue }
+            let edit = try group.union(names).compactMap { cells[$0] }.map { cell in
+                if !names.contains(cell.column.description) {
+                    return Cell(cell.column, stamp, cell.value)
+                }
+                let missing = try access.decoded(meanings.missing(of: cell.column, in: row.table))
+                return Cell(cell.column, stamp, (missing ?? .null).unmarked)
+            }
+            return take(other, edit)
+        }
     }
 
     /// Inserts the deleted rows again that cells refer to, and those that these rows refer to.
@@ -139,6 +173,14 @@ private struct Taking {
             }
         }
         return found
+    }
+}
+
+extension SidecarAccess {
+    /// Returns the shown rows of a ring that was cut at a row.
+    fileprivate func others(inRingOf id: RowID) throws -> [RowID] {
+        let sql = "SELECT other FROM tie WHERE id = ? AND kind = 0 AND other IN (SELECT id FROM shown)"
+        return try rows(sql, [Data(id.bytes)]).compactMap { RowID(bytes: $0.bytes(0)) }
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Changes
 public import Foundation
 internal import GRDB
+internal import Stores
 
 /// An edit that lost, or what sync took out of the store, as shown to a person.
 public struct SyncConflict: Sendable {
@@ -53,8 +54,8 @@ extension Sidecar {
                     title: try access.title(of: id),
                     column: try column.map { try access.column($0).description },
                     kind: row["kind"],
-                    won: try access.decoded(row.bytes(1))?.forPeople,
-                    lost: try access.decoded(row.bytes(2))?.forPeople,
+                    won: try access.decoded(row.bytes(1)).map(access.words(for:)),
+                    lost: try access.decoded(row.bytes(2)).map(access.words(for:)),
                     wonBy: try access.device(row["won_by"]).description,
                     lostBy: try access.device(row["lost_by"]).description
                 )
@@ -85,7 +86,7 @@ extension Sidecar {
                 cells.removeAll { $0.column == column }
                 cells.append((column, value))
             }
-            return cells.map { ($0.column.description, $0.value.forPeople) }
+            return try cells.map { ($0.column.description, try access.words(for: $0.value)) }
         }
     }
 
@@ -110,6 +111,14 @@ extension Sidecar {
 }
 
 extension SidecarAccess {
+    /// Returns a value in a few words: of a reference, the title of the row, or its number in this store.
+    fileprivate func words(for value: Value) throws -> String {
+        guard case .row(let id) = value else { return value.forPeople }
+        if let title = try title(of: id) { return title }
+        if case .rowID(let number)? = try shown(id)?.key { return "\(number)" }
+        return value.forPeople
+    }
+
     /// Returns a short text of a row, which is its name if it has one.
     func title(of id: RowID) throws -> String? {
         let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []

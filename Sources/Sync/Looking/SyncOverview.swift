@@ -29,6 +29,8 @@ public struct SyncOverview: Sendable {
         public var rows: Int64
         /// The number of rows among them that the store does not show.
         public var held: Int64
+        /// The number of rows of the store that do not sync, since their key is NULL.
+        public var nameless: Int64
     }
 
     /// A file of the container that cannot be read yet.
@@ -195,9 +197,16 @@ extension SidecarAccess {
         try rows(
             """
             SELECT tab.t, tab.alive,
-                (SELECT count(*) FROM held WHERE held.t = tab.t)
+                (SELECT count(*) FROM held WHERE held.t = tab.t), nameless
             FROM tab ORDER BY tab.name
             """
-        ).map { SyncOverview.Table(name: try table($0[0]).description, rows: $0[1], held: $0[2]) }
+        ).map {
+            SyncOverview.Table(
+                name: try table($0[0]).description,
+                rows: $0[1],
+                held: $0[2],
+                nameless: $0[3]
+            )
+        }
     }
 }

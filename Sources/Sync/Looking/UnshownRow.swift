@@ -20,10 +20,16 @@ public struct UnshownRow: Sendable {
     public var other: String?
     /// SQLite's words, if it refuses the row.
     public var words: String?
+    /// Whether moves on several devices made the row its own ancestor by the reference that is shown empty.
+    public var isInRing = false
 
     /// The reason in words.
     public var reason: String {
         let other = self.other.map { " ('\($0)')" } ?? ""
+        if let column, isInRing {
+            return
+                "its '\(column)' is empty here, since moves on several devices made it a part of itself\(other)"
+        }
         if let column {
             return "its '\(column)' is empty here, since the row that it names is not shown"
         }
@@ -59,7 +65,8 @@ extension Sidecar {
                     WHERE removed.id = held.id AND kind IN ('yielded', 'hidden') AND settled = 1) AS n,
                     tab.name AS name
                 FROM held JOIN tab ON tab.t = held.t
-                UNION ALL SELECT e.id, NULL, row.t, 'emptied', NULL, e.c, (SELECT max(n) FROM removed
+                UNION ALL SELECT e.id, (SELECT other FROM tie JOIN row r ON r.id = other AND r.t = row.t
+                    WHERE tie.id = e.id AND kind = 0 AND other IN (SELECT id FROM shown)), row.t, 'emptied', NULL, e.c, (SELECT max(n) FROM removed
                     WHERE removed.id = e.id AND removed.c = e.c AND kind = 'emptied' AND settled = 1), tab.name
                 FROM emptied e JOIN row ON row.id = e.id JOIN tab ON tab.t = row.t
                 ORDER BY name, why, id
@@ -69,6 +76,7 @@ extension Sidecar {
                     throw access.damaged("a row that is not shown has no id")
                 }
                 let column: Int64? = row["c"]
+                let other = RowID(bytes: row.bytes(1))
                 return UnshownRow(
                     number: row["n"],
                     table: try access.table(row["t"]).description,
@@ -76,8 +84,9 @@ extension Sidecar {
                     row: id.description,
                     title: try access.title(of: id),
                     why: row["why"],
-                    other: try RowID(bytes: row.bytes(1)).flatMap { try access.title(of: $0) },
-                    words: row["words"]
+                    other: try other.flatMap { try access.title(of: $0) },
+                    words: row["words"],
+                    isInRing: column != nil && other != nil
                 )
             }
         }

@@ -183,6 +183,17 @@ struct ColumnMapping: Equatable {
     func part(_ values: [StoredValue]) -> RowImage.Part {
         .init(entities?.name(values[index]) ?? values[index])
     }
+
+    /// Returns whether a part of an image has no content yet: none, NULL, the default, or an empty text or blob.
+    func isBlank(_ part: RowImage.Part?) -> Bool {
+        switch part {
+        case nil, .value(.null): true
+        case .value(.text(let bytes)) where bytes.count == 0: true
+        case .value(.blob(let bytes)) where bytes.count == 0: true
+        case .value(let value): value == defaultValue
+        case .hash: false
+        }
+    }
 }
 
 extension TableMapping {

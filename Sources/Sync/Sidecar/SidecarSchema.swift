@@ -35,9 +35,11 @@ enum SidecarSchema {
             sequence INTEGER NOT NULL DEFAULT 0, clock INTEGER NOT NULL DEFAULT 0,
             wall INTEGER NOT NULL DEFAULT 0, told INTEGER NOT NULL DEFAULT 0,
             was BLOB, gone INTEGER NOT NULL DEFAULT 0);
-        -- alive, dead: how many of its rows are known; nobody counts them at each run.
+        -- alive, dead: how many of its rows are known; nobody counts them at each run. nameless: how many rows of the
+        -- store do not sync, since their key is NULL.
         CREATE TABLE tab (t INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, seeded INTEGER NOT NULL DEFAULT 0,
-            alive INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0);
+            alive INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0,
+            nameless INTEGER NOT NULL DEFAULT 0);
         CREATE TABLE col (c INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE);
         -- stamp: the birth of a row that is alive, the delete of one that is not; NULL for no birth yet.
         -- Ids are in no order. With rowids, only pages of a small index are written at random.

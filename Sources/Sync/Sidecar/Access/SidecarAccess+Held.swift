@@ -87,6 +87,11 @@ extension SidecarAccess {
         try run("UPDATE tab SET seeded = 1 WHERE t = ?", [number(of: table)])
     }
 
+    /// Records the number of the store's rows that do not sync, since their key is NULL.
+    func setNameless(_ count: Int, in table: TableName) throws {
+        try run("UPDATE tab SET nameless = ? WHERE t = ?", [count, number(of: table)])
+    }
+
     func seededTables() throws -> [TableName] {
         try rows("SELECT t FROM tab WHERE seeded = 1").map { try table($0[0]) }
     }

@@ -102,7 +102,8 @@ struct ConflictRow: AnswerRow {
         case "deleted": return "\(lost) lost to a delete\(winner)"
         case "yielded": return "waits until another row leaves a value that only one may have"
         case "hidden": return "not shown any more, since what it belongs to is not"
-        case "emptied": return "\(lost) not shown any more, since the row that it names is not"
+        case "emptied":
+            return "its reference\(self.lost.map { " to '\(short($0))'" } ?? "") was emptied"
         case "inserted": return "\(lost) lost to a new row\(winner)"
         default: return "\(lost) lost to \(won.map { "'\(short($0))'" } ?? "an edit")\(winner)"
         }

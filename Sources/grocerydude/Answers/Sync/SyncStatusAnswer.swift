@@ -100,7 +100,9 @@ struct SyncStatusAnswer: Answer {
             heard = device.heard.map(invocation.local)
             hasAll = device.hasAll
             forgotten = device.isForgotten
-            clockAhead = max(0, Int64(device.clock.timeIntervalSince(invocation.now)))
+            // The clock of changes follows that of any other device, and so proves nothing by itself.
+            let clock = min(device.clock, device.heard ?? device.clock)
+            clockAhead = max(0, Int64(clock.timeIntervalSince(invocation.now)))
             var text = heard.map { "heard \($0)" } ?? "not heard yet"
             if let heard = device.heard {
                 let days = Int(invocation.now.timeIntervalSince(heard) / 86_400)
@@ -121,6 +123,8 @@ struct SyncStatusAnswer: Answer {
         var identity: String?
         var rows: Int64
         var held: Int64
+        /// The number of rows that do not sync, since their key is NULL.
+        var nameless: Int64 = 0
         /// The reason why it does not sync.
         var leftOut: String?
 
@@ -131,7 +135,8 @@ struct SyncStatusAnswer: Answer {
                     name: table.name,
                     identity: found?.identity.rawValue,
                     rows: table.rows,
-                    held: table.held
+                    held: table.held,
+                    nameless: table.nameless
                 )
             }
             let leftOut = (preview?.leftOut ?? []).map {
@@ -161,6 +166,11 @@ extension SyncOverview {
         if conflicts > 0 {
             let edits = counted(Int(conflicts), "edit", "edits")
             lines.append("  \(edits) lost: see 'grocerydude sync conflicts'")
+        }
+        for table in tables where table.nameless > 0 {
+            let rows = counted(Int(table.nameless), "row", "rows")
+            let verb = table.nameless == 1 ? "does" : "do"
+            lines.append("  \(rows) of '\(table.name)' \(verb) not sync: the key is NULL")
         }
         if tombstones > tables.reduce(0, { $0 + $1.rows }) {
             lines.append("  more rows were deleted than are there: a new group would be smaller")

@@ -96,8 +96,7 @@ struct Capture {
         for table in tables { try bringBack(table, snapshot) }
         for group in TableOrder(tables).groups { try run(group, snapshot) }
         for table in tables {
-            try access.setSeeded(table.name)
-            try access.setNameless(namelessRows(of: table), in: table.name)
+            try access.setSeeded(table.name, nameless: namelessRows(of: table))
         }
         try ComputedDefaults(of: tables).fill(&self)
     }
@@ -149,6 +148,28 @@ struct Capture {
         var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: nil)
         while try cursor.next() { try access.bringBack(cursor.key, in: table.name) }
         try access.endReturn(of: table.name)
+    }
+
+    /// Returns whether a row of the store refers to a number now, and did so at the last capture.
+    func isReferredTo(_ key: RowKey, in table: TableName) throws -> Bool {
+        guard case .rowID(let number) = key, let finder else { return false }
+        for child in tables {
+            for column in child.columns where column.parent == table {
+                let place = try access.number(of: column.name)
+                let keys = try finder.keys(
+                    of: child.schema,
+                    whereColumn: column.place,
+                    isIn: [number]
+                )
+                for key in keys {
+                    let id = try access.id(at: key, in: child.name)
+                    let parts = try id.flatMap(access.shown)?.image.partsByColumn()
+                    guard case .value(let value)? = parts?[place] else { continue }
+                    if KeyComparison.folded(value, .integer) == .integer(number) { return true }
+                }
+            }
+        }
+        return false
     }
 
     /// Returns an id that no row has.

@@ -165,32 +165,10 @@ final class TableCapture {
             if parts[number] == column.part(last.values) { return }
             if !column.isBlank(parts[number]) { replaced += 1 }
         }
-        guard replaced >= 3, try !isReferredTo(last.old.key, capture) else { return }
+        guard replaced >= 3, try !capture.isReferredTo(last.old.key, in: table.name) else { return }
         changed.removeLast()
         gone.append(last.old)
         news.append(New(key: last.old.key, values: last.values, image: last.image))
-    }
-
-    /// Returns whether a row of the store refers to a number now, and did so at the last capture.
-    private func isReferredTo(_ key: RowKey, _ capture: Capture) throws -> Bool {
-        guard case .rowID(let number) = key, let finder = capture.finder else { return false }
-        for child in capture.tables {
-            for column in child.columns where column.parent == table.name {
-                let place = try capture.access.number(of: column.name)
-                let keys = try finder.keys(
-                    of: child.schema,
-                    whereColumn: column.place,
-                    isIn: [number]
-                )
-                for key in keys {
-                    let id = try capture.access.id(at: key, in: child.name)
-                    let parts = try id.flatMap(capture.access.shown)?.image.partsByColumn()
-                    guard case .value(let value)? = parts?[place] else { continue }
-                    if KeyComparison.folded(value, .integer) == .integer(number) { return true }
-                }
-            }
-        }
-        return false
     }
 
     /// Treats a row as another one at its key if more than half of its columns differ.

@@ -109,7 +109,7 @@ private struct Taking {
             reference?.targets.map { target in
                 row.state.cells.first { $0.column.description == target }?.value.unmarked
             } ?? [.row(row.id)]
-        for id in try access.others(inRingOf: row.id) {
+        for id in try others(inRingOf: row.id) {
             guard let other = try access.known(id), other.state.isAlive, other.table == row.table
             else { continue }
             let cells = Dictionary(
@@ -126,6 +126,14 @@ private struct Taking {
             }
             return take(other, edit)
         }
+    }
+
+    /// Returns the shown rows of a ring that was cut at a row.
+    private func others(inRingOf id: RowID) throws -> [RowID] {
+        let sql = """
+            SELECT other FROM tie WHERE id = ? AND kind = 0 AND other IN (SELECT id FROM shown)
+            """
+        return try access.rows(sql, [Data(id.bytes)]).compactMap { RowID(bytes: $0.bytes(0)) }
     }
 
     /// Inserts the deleted rows again that cells refer to, and those that these rows refer to.
@@ -173,14 +181,6 @@ private struct Taking {
             }
         }
         return found
-    }
-}
-
-extension SidecarAccess {
-    /// Returns the shown rows of a ring that was cut at a row.
-    fileprivate func others(inRingOf id: RowID) throws -> [RowID] {
-        let sql = "SELECT other FROM tie WHERE id = ? AND kind = 0 AND other IN (SELECT id FROM shown)"
-        return try rows(sql, [Data(id.bytes)]).compactMap { RowID(bytes: $0.bytes(0)) }
     }
 }
 

@@ -54,8 +54,8 @@ extension Sidecar {
                     title: try access.title(of: id),
                     column: try column.map { try access.column($0).description },
                     kind: row["kind"],
-                    won: try access.decoded(row.bytes(1)).map(access.words(for:)),
-                    lost: try access.decoded(row.bytes(2)).map(access.words(for:)),
+                    won: try access.decoded(row.bytes(1)).map { try $0.words(in: access) },
+                    lost: try access.decoded(row.bytes(2)).map { try $0.words(in: access) },
                     wonBy: try access.device(row["won_by"]).description,
                     lostBy: try access.device(row["lost_by"]).description
                 )
@@ -86,7 +86,7 @@ extension Sidecar {
                 cells.removeAll { $0.column == column }
                 cells.append((column, value))
             }
-            return try cells.map { ($0.column.description, try access.words(for: $0.value)) }
+            return try cells.map { ($0.column.description, try $0.value.words(in: access)) }
         }
     }
 
@@ -111,14 +111,6 @@ extension Sidecar {
 }
 
 extension SidecarAccess {
-    /// Returns a value in a few words: of a reference, the title of the row, or its number in this store.
-    fileprivate func words(for value: Value) throws -> String {
-        guard case .row(let id) = value else { return value.forPeople }
-        if let title = try title(of: id) { return title }
-        if case .rowID(let number)? = try shown(id)?.key { return "\(number)" }
-        return value.forPeople
-    }
-
     /// Returns a short text of a row, which is its name if it has one.
     func title(of id: RowID) throws -> String? {
         let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []
@@ -135,6 +127,14 @@ extension SidecarAccess {
 }
 
 extension Value {
+    /// Returns a value in a few words: of a reference, the title of the row, or its number in this store.
+    fileprivate func words(in access: SidecarAccess) throws -> String {
+        guard case .row(let id) = self else { return forPeople }
+        if let title = try access.title(of: id) { return title }
+        if case .rowID(let number)? = try access.shown(id)?.key { return "\(number)" }
+        return forPeople
+    }
+
     /// The value in a few words; they may contain any characters.
     fileprivate var forPeople: String {
         switch self {

@@ -83,13 +83,15 @@ extension SidecarAccess {
         try count("SELECT seeded FROM tab WHERE t = ?", [number(of: table)]) != 0
     }
 
-    func setSeeded(_ table: TableName) throws {
-        try run("UPDATE tab SET seeded = 1 WHERE t = ?", [number(of: table)])
-    }
-
-    /// Records the number of the store's rows that do not sync, since their key is NULL.
-    func setNameless(_ count: Int, in table: TableName) throws {
-        try run("UPDATE tab SET nameless = ? WHERE t = ?", [count, number(of: table)])
+    /// Records that a table was captured.
+    ///
+    /// - Parameters:
+    ///   - table: the table.
+    ///   - nameless: the number of the store's rows that do not sync, since their key is NULL.
+    /// - Throws: `SidecarError`.
+    func setSeeded(_ table: TableName, nameless: Int = 0) throws {
+        let sql = "UPDATE tab SET seeded = 1, nameless = ? WHERE t = ?"
+        try run(sql, [nameless, number(of: table)])
     }
 
     func seededTables() throws -> [TableName] {

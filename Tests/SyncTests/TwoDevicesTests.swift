@@ -169,7 +169,7 @@ struct TwoDevicesTests {
         try desk.edit("INSERT INTO note VALUES (4, \(old)); INSERT INTO photo VALUES (1, 'p', 4)")
         for device in [desk, phone] { try await device.enable(at: pair.start) }
         try await pair.exchange(desk, phone, at: 1)
-        try desk.edit("REPLACE INTO note VALUES (4, \(new))")
+        try desk.edit("UPDATE note SET (title, body, at) = (\(new))")
         try await pair.exchange(desk, phone, desk, at: 2)
         let photos = "SELECT p.name, n.title, n.at FROM photo p JOIN note n ON n.id = p.note_id"
         try pair.expectEqual(photos, ["p|title|9"])

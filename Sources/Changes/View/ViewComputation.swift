@@ -2,7 +2,7 @@
 struct ViewComputation {
     let schema: ViewSchema
     let tables: [TableName: ViewSchema.Table]
-    let states: [TableName: [RowID: RowState]]
+    private(set) var states: [TableName: [RowID: RowState]]
     /// The index of each column in its table's rows.
     private let places: [TableName: [ColumnName: Int]]
 
@@ -72,16 +72,17 @@ struct ViewComputation {
                     held[ViewKey(name, id)] = .unborn
                     continue
                 }
-                let values = table.columns.map {
-                    (state.cell($0.name)?.value ?? $0.missing).unmarked
-                }
-                found[id] = ViewRow(id: id, birth: birth, values: values)
+                found[id] = ViewRow(id: id, birth: birth, values: values(of: state, in: table))
             }
             candidates[name] = found
         }
     }
 
-    /// Holds each row that is the same as another, and records that other row.
+    private func values(of state: RowState, in table: ViewSchema.Table) -> [Value] {
+        table.columns.map { (state.cell($0.name)?.value ?? $0.missing).unmarked }
+    }
+
+    /// Holds each row that is the same as another, which gets the later of their cells.
     private mutating func followSame() {
         for (name, rows) in candidates {
             let states = states[name] ?? [:]
@@ -99,8 +100,22 @@ struct ViewComputation {
                 roots[ViewKey(name, id)] = root
                 held[ViewKey(name, id)] = .same(root)
                 candidates[name]?[id] = nil
+                if let table = tables[name], let state = states[id] {
+                    take(state.cells, into: root, of: table)
+                }
             }
         }
+    }
+
+    /// Adds the cells of a row to the one that it is the same as, except for those of its key.
+    private mutating func take(_ cells: [Cell], into root: RowID, of table: ViewSchema.Table) {
+        guard let own = states[table.name]?[root] else { return }
+        let cells = cells.filter { !$0.column.isReserved && !table.key.contains($0.column) }
+        let other = RowState(causalLength: own.causalLength, birth: nil, cells: cells)
+        let state = own.joined(with: other)
+        states[table.name]?[root] = state
+        let values = values(of: state, in: table)
+        candidates[table.name]?[root]?.values = values
     }
 
     /// Follows a chain to its end, or to the oldest row of a cycle.

@@ -49,11 +49,19 @@ public struct ViewSchema {
     public struct Table: Sendable {
         public let name: TableName
         public let columns: [Column]
+        /// The columns that identify a row; a row that is the same as another keeps its own.
+        public let key: Set<ColumnName>
         public let references: [Reference]
 
-        public init(_ name: TableName, columns: [Column], references: [Reference] = []) {
+        public init(
+            _ name: TableName,
+            columns: [Column],
+            key: Set<ColumnName> = [],
+            references: [Reference] = []
+        ) {
             self.name = name
             self.columns = columns
+            self.key = key
             self.references = references
         }
     }

@@ -94,24 +94,58 @@ struct Capture {
         finder = try RowFinder(snapshot)
         try leaveMissingTables()
         for table in tables { try bringBack(table, snapshot) }
-        for group in TableOrder(tables).groups { try run(group, snapshot) }
+        var captures: [TableName: TableCapture] = [:]
+        for table in tables {
+            captures[table.name] = try TableCapture(table, kind(of: table), self)
+        }
+        for group in TableOrder(tables).groups {
+            try run(group, of: captures, snapshot)
+            for table in group.tables { captures[table.name] = nil }
+        }
         for table in tables {
             try access.setSeeded(table.name, nameless: namelessRows(of: table))
         }
         try ComputedDefaults(of: tables).fill(&self)
     }
 
-    private mutating func run(_ group: TableOrder.Group, _ snapshot: StoreSnapshot) throws {
-        let captured = try group.tables.map { try TableCapture($0, kind(of: $0), self) }
+    private mutating func run(
+        _ group: TableOrder.Group,
+        of captures: [TableName: TableCapture],
+        _ snapshot: StoreSnapshot
+    ) throws {
+        let captured = group.tables.compactMap { captures[$0.name] }
         let first = try captured.filter { try $0.isFirst(self) }
         let others = captured.filter { capture in !first.contains { $0 === capture } }
-        for capture in others { try capture.scan(snapshot, &self) }
+        for capture in others where !capture.isScanned { try capture.scan(snapshot, &self) }
+        for capture in others where KeyChanges.arePossible(in: capture, self) {
+            let children = try captures.values.filter { child in
+                try child.table.references.contains { $0.table == capture.table.name }
+                    && !child.isFirst(self)
+            }
+            for child in children where !child.isScanned { try child.scan(snapshot, &self) }
+            for child in try KeyChanges.take(in: capture, children, self) {
+                try child.scan(snapshot, &self)
+            }
+        }
+        for capture in others { try guardRows(capture) }
         for capture in first {
             try capture.takeFirst(snapshot, &self, isCyclic: group.isCyclic)
         }
         for capture in others { try capture.identify(&self, isCyclic: group.isCyclic) }
         if group.isCyclic { for capture in first { try capture.tellFirst(snapshot, &self) } }
         for capture in others { try capture.finish(&self) }
+    }
+
+    /// Throws if more than half of a table's rows, and at least 20, would be deleted without a question.
+    private func guardRows(_ capture: TableCapture) throws {
+        guard !options.acceptsChanges, capture.gone.count >= 20 else { return }
+        let count = try access.shownCount(in: capture.table.name)
+        guard Int64(capture.gone.count) * 2 > count else { return }
+        throw SyncDecision.manyGone(
+            table: capture.table.schema.name,
+            rows: Int64(capture.gone.count),
+            of: count
+        )
     }
 
     /// Returns the number of rows that do not sync, since their key is NULL; see `TableCapture.hasNullKey`.
@@ -148,28 +182,6 @@ struct Capture {
         var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: nil)
         while try cursor.next() { try access.bringBack(cursor.key, in: table.name) }
         try access.endReturn(of: table.name)
-    }
-
-    /// Returns whether a row of the store refers to a number now, and did so at the last capture.
-    func isReferredTo(_ key: RowKey, in table: TableName) throws -> Bool {
-        guard case .rowID(let number) = key, let finder else { return false }
-        for child in tables {
-            for column in child.columns where column.parent == table {
-                let place = try access.number(of: column.name)
-                let keys = try finder.keys(
-                    of: child.schema,
-                    whereColumn: column.place,
-                    isIn: [number]
-                )
-                for key in keys {
-                    let id = try access.id(at: key, in: child.name)
-                    let parts = try id.flatMap(access.shown)?.image.partsByColumn()
-                    guard case .value(let value)? = parts?[place] else { continue }
-                    if KeyComparison.folded(value, .integer) == .integer(number) { return true }
-                }
-            }
-        }
-        return false
     }
 
     /// Returns an id that no row has.

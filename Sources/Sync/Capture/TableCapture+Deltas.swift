@@ -6,11 +6,19 @@ extension TableCapture {
     /// Sends the new, changed and deleted rows.
     func finish(_ capture: inout Capture) throws {
         try alterChildren(capture)
+        let kept = Set(renamed.values.map(\.id))
         for row in gone {
             try capture.access.markAltered(row.id)
-            if !found.contains(row.id) { try delete(row, &capture) }
+            if !found.contains(row.id), !kept.contains(row.id) { try delete(row, &capture) }
         }
         for row in news { try tell(row, &capture) }
+        for row in news {
+            guard let old = renamed[row.key] else { continue }
+            // Rows that refer to the former key follow.
+            let same = Cell(.same, capture.stamp, .row(row.id))
+            let state = RowState(causalLength: old.causalLength, birth: nil, cells: [same])
+            try capture.tell(RowDelta(old.id, state), in: table.name)
+        }
         for row in revived { try revive(row, &capture) }
         let back = Set(revived.map(\.id))
         for row in changed where !back.contains(row.old.id) {
@@ -61,10 +69,20 @@ extension TableCapture {
         }
         var cells = try zip(table.columns, capture.wires(row.values, of: table))
             .map { Cell($0.name, stamp, $1) }
+        if let old = renamed[row.key], let state = try capture.access.known(old.id)?.state {
+            // Other devices' edits under the former key go on to win or lose by their own times.
+            cells = cells.map { cell in
+                let known = state.cell(cell.column)
+                return known?.value == cell.value.named ? known ?? cell : cell
+            }
+        }
         if let known, kind != .edits { try listLosses(of: cells, to: known, kind, capture) }
         if let standIn = capture.standIns[row.id] {
             cells.append(Cell(.same, capture.stamp, .row(standIn)))
             try capture.access.markDirty(row.id)
+        } else if kind == .edits, known?.state.cell(.same) != nil {
+            // The row is itself again.
+            cells.append(Cell(.same, stamp, .null))
         }
         if capture.options.matches, let state = known?.state, state.isAlive {
             // The row was found again, so only its differences are edits.
@@ -170,6 +188,8 @@ extension TableCapture {
     ) throws -> [Cell] {
         let parts = try old.image.partsByColumn()
         let wires = try capture.wires(values, of: table)
+        // The row may show values of rows that are the same.
+        let isMerged = try !capture.access.standingBehind(old.id, why: [.same]).isEmpty
         var cells: [Cell] = []
         for (place, (column, number)) in zip(table.columns, numbers).enumerated() {
             let value = values[column.index]
@@ -182,7 +202,7 @@ extension TableCapture {
             }
             let wire = wires[place]
             // A value that has won is no edit either: it was written, and a crash prevented the record of it.
-            if known?.state.cell(column.name)?.value == wire { continue }
+            if !isMerged, known?.state.cell(column.name)?.value == wire { continue }
             // A value that fills a new column on each device loses to any edit.
             cells.append(Cell(column.name, part == nil ? .zero : capture.stamp, wire))
         }

@@ -19,7 +19,10 @@ final class TableCapture {
     var news: [New] = []
     var changed: [(old: ShownRow, values: [StoredValue], image: RowImage)] = []
     var gone: [ShownRow] = []
+    /// The gone rows that have other keys now, by these.
+    var renamed: [RowKey: ShownRow] = [:]
     var greatestKey: RowKey?
+    private(set) var isScanned = false
     /// Whether the shadow had rows, and the ids of the rows that are gone.
     private var hasShown = false
     private var goneIDs: Set<RowID> = []
@@ -55,7 +58,7 @@ final class TableCapture {
         let access = capture.access
         let leaves = try self.leaves(snapshot, access)
         let known = try access.leaves(of: table.name)
-        if let leaves, !known.isEmpty, turned.isEmpty, !capture.options.revives {
+        if let leaves, !known.isEmpty, turned.isEmpty, !capture.options.revives, !isScanned {
             for range in Leaf.changes(from: known, to: leaves) {
                 try scan(range, snapshot, capture)
             }
@@ -65,12 +68,11 @@ final class TableCapture {
         }
         try access.setLeaves(leaves, of: table.name)
         try splitRenamed(capture)
-        try splitReused(capture)
         if capture.options.meaning == .merge { try splitOthers() }
         // Another row is now at its key.
         let left = Set(gone.map(\.id))
         revived.removeAll { left.contains($0.id) }
-        try guardRows(capture)
+        isScanned = true
     }
 
     /// Returns the hashes of the table's leaves; `nil` if its rows are not in the order of rowids.
@@ -151,26 +153,6 @@ final class TableCapture {
         }
     }
 
-    /// Treats a row as another one if SQLite has reused its key.
-    ///
-    /// The key is the table's highest, every value differs, and no row still refers to it. A value that was filled in
-    /// proves nothing: many applications insert an empty row first.
-    private func splitReused(_ capture: Capture) throws {
-        guard table.hasOwnIDs, !table.neverReusesKeys, let last = changed.last,
-            last.old.key == greatestKey
-        else { return }
-        let parts = try last.old.image.partsByColumn()
-        var replaced = 0
-        for (column, number) in zip(table.columns, numbers) {
-            if parts[number] == column.part(last.values) { return }
-            if !column.isBlank(parts[number]) { replaced += 1 }
-        }
-        guard replaced >= 3, try !capture.isReferredTo(last.old.key, in: table.name) else { return }
-        changed.removeLast()
-        gone.append(last.old)
-        news.append(New(key: last.old.key, values: last.values, image: last.image))
-    }
-
     /// Treats a row as another one at its key if more than half of its columns differ.
     ///
     /// In a replaced store such a row was inserted in another history. As an edit it would yield, and be lost.
@@ -201,18 +183,6 @@ final class TableCapture {
         }
     }
 
-    /// Throws if more than half of the rows, and at least 20, would be deleted without a question.
-    private func guardRows(_ capture: Capture) throws {
-        guard !capture.options.acceptsChanges, gone.count >= 20 else { return }
-        let count = try capture.access.shownCount(in: table.name)
-        guard Int64(gone.count) * 2 > count else { return }
-        throw SyncDecision.manyGone(
-            table: table.schema.name,
-            rows: Int64(gone.count),
-            of: count
-        )
-    }
-
     // MARK: - Ids
 
     /// Gives ids to the new rows, and adds them to the shadow, so that other rows can refer to them.
@@ -224,11 +194,13 @@ final class TableCapture {
         try self.match(&capture)
         // A key in the shadow may now belong to another row.
         for row in gone { try capture.access.hide(row, in: table.name) }
-        if table.isNamed { keepMoved() }
+        if table.identifyingPlaces != nil { keepMoved() }
         try showNews(capture)
     }
 
-    /// Treats a row as changed if it is gone at one key, and new at another key under the same name.
+    /// Treats a row as changed if it is gone at one key, and new at another key with the same id.
+    ///
+    /// Its name is the same, or its key contains the number of a row that has another number now.
     private func keepMoved() {
         var old = Dictionary(gone.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         news.removeAll { new in

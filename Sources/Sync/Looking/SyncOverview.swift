@@ -122,7 +122,7 @@ public struct SyncOverview: Sendable {
             unsentBytes = unsent.reduce(0) { $0 + $1.size }
             unsentChanges = unsent.reduce(0) { $0 + $1.changes }
             unwritten = try access.dirtyCount
-            held = try access.count("SELECT count(*) FROM held")
+            held = try access.count("SELECT count(*) FROM unshown")
             yielding = try access.count("SELECT count(*) FROM held WHERE why = 'yields'")
             conflicts = try access.conflictCount
             tombstones = try access.count("SELECT sum(dead) FROM tab")
@@ -197,7 +197,7 @@ extension SidecarAccess {
         try rows(
             """
             SELECT tab.t, tab.alive,
-                (SELECT count(*) FROM held WHERE held.t = tab.t), nameless
+                (SELECT count(*) FROM unshown u WHERE u.t = tab.t), nameless
             FROM tab ORDER BY tab.name
             """
         ).map {

@@ -61,12 +61,13 @@ extension Sidecar {
         try read { access in
             try access.rows(
                 """
-                SELECT held.id, held.key, held.t, held.why, held.words, NULL AS c, (SELECT max(n) FROM removed
-                    WHERE removed.id = held.id AND kind IN ('yielded', 'hidden') AND settled = 1) AS n,
+                SELECT u.id, u.key, u.t, u.why, u.words, NULL AS c, (SELECT max(n) FROM removed
+                    WHERE removed.id = u.id AND kind IN ('yielded', 'hidden') AND settled = 1) AS n,
                     tab.name AS name
-                FROM held JOIN tab ON tab.t = held.t
+                FROM unshown u JOIN tab ON tab.t = u.t
                 UNION ALL SELECT e.id, (SELECT other FROM tie JOIN row r ON r.id = other AND r.t = row.t
-                    WHERE tie.id = e.id AND kind = 0 AND other IN (SELECT id FROM shown)), row.t, 'emptied', NULL, e.c, (SELECT max(n) FROM removed
+                    WHERE tie.id = e.id AND kind = 0 AND other IN (SELECT id FROM shown)),
+                    row.t, 'emptied', NULL, e.c, (SELECT max(n) FROM removed
                     WHERE removed.id = e.id AND removed.c = e.c AND kind = 'emptied' AND settled = 1), tab.name
                 FROM emptied e JOIN row ON row.id = e.id JOIN tab ON tab.t = row.t
                 ORDER BY name, why, id

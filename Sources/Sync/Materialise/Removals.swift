@@ -25,6 +25,7 @@ struct Removals {
                 let kind: Conflict.Kind =
                     switch held[step.id] {
                     case .unique, .yields: .yielded
+                    case .same: .edited
                     case nil: back.contains(step.id) ? .edited : .deleted
                     default: .hidden
                     }

@@ -146,6 +146,12 @@ final class TableMapping: Sendable {
     /// The synced column that is another name of the rowid; its number is the same on all devices.
     var sharedKey: ColumnMapping? { columns.first { $0.place == schema.rowIDAlias } }
 
+    /// The wire names of the columns that identify a row.
+    var key: Set<ColumnName> {
+        let places = identifyingPlaces ?? []
+        return Set(columns.filter { places.contains($0.place) }.map(\.name))
+    }
+
     /// The indices of the columns that identify a row; `nil` if chance or content does.
     var identifyingPlaces: [Int]? {
         switch identity {

@@ -13,6 +13,8 @@ struct RemovedRows {
     ///   - isSettled: whether it is gone already; if not, `settle` says so, and `dropIntents` forgets it.
     /// - Throws: `SidecarError`.
     func add(_ conflict: Conflict, isSettled: Bool = true) throws {
+        // No person has edited which row another one is the same as.
+        if conflict.column == .same { return }
         try access.run(
             """
             INSERT INTO removed (at, t, id, c, kind, won, lost, won_by, lost_by, cells, conflict, settled)

@@ -10,7 +10,7 @@ struct RowImage: Hashable {
     var bytes: [UInt8]
 
     /// The value of a column in an image.
-    enum Part: Equatable {
+    enum Part: Hashable {
         case value(StoredValue)
         /// The storage class and the SHA-256 of a value that is longer than `limit`.
         case hash(StorageClass, Digest)

@@ -57,6 +57,9 @@ enum SidecarSchema {
             WITHOUT ROWID;
         CREATE TABLE refusal (id BLOB PRIMARY KEY, words TEXT NOT NULL) WITHOUT ROWID;
         CREATE INDEX held_key ON held (key);
+        -- A row that is one with a row that the store shows is shown.
+        CREATE VIEW unshown AS SELECT id, t, why, key, words FROM held
+            WHERE why <> 'same' OR key NOT IN (SELECT id FROM shown);
         -- waits: it was looked at in this run, and what it needs is not here.
         CREATE TABLE dirty (id BLOB PRIMARY KEY, waits INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
         -- Rows whose state, or whose shadow, is another since the view was computed.

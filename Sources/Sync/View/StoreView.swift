@@ -90,6 +90,7 @@ struct StoreView {
                 ViewSchema.Table(
                     table.name,
                     columns: table.columns.map { .init($0.name, missing: $0.missingValue) },
+                    key: table.key,
                     references: table.references
                 )
             },

@@ -104,6 +104,8 @@ struct ViewPart {
                 continue
             }
             if case .row(let other)? = row.state.cell(.same)?.value { try add(other) }
+            // A row is shown with the later cells of those that are the same.
+            for other in try access.standingBehind(id, why: [.same]) { try add(other) }
             for reference in table.references {
                 if reference.isByValue {
                     guard let values = table.values(of: reference, in: row.state) else { continue }

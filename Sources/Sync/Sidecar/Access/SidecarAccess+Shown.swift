@@ -90,7 +90,7 @@ extension SidecarAccess {
     func hide(_ row: ShownRow, in table: TableName) throws {
         let table = SidecarValue.integer(try number(of: table))
         let key = SidecarValue.bytes(row.key.bytes)
-        try perform("DELETE FROM shown WHERE t = ? AND h = ?", table, key)
+        try perform("DELETE FROM shown WHERE t = ? AND h = ? AND id = ?", table, key, .id(row.id))
         try perform(
             "INSERT OR REPLACE INTO key (t, h, id) VALUES (?, ?, ?)",
             table,

@@ -17,6 +17,15 @@ extension Device {
         }
     }
 
+    /// The rows that the store does not show, or not whole.
+    var unshown: [UnshownRow] {
+        get throws {
+            let sidecar = try Sidecar(in: sidecarPath)
+            defer { try? sidecar.close() }
+            return try sidecar.unshownRows()
+        }
+    }
+
     /// Returns what the store shows: by row, its values with references as row ids.
     func content() throws -> [String: [Value]] {
         try withTables { snapshot, tables, access in

@@ -55,12 +55,15 @@ struct ViewTests {
             _ id: UInt64,
             _ cells: [String: Value],
             born: UInt64? = nil,
+            at clock: UInt64 = 0,
             length: UInt32 = 1
         ) {
+            let device = DeviceID(high: 1, low: 1)
+            let stamp = clock == 0 ? Stamp.zero : Stamp(clock: clock, device: device)
             let state = RowState(
                 causalLength: length,
-                birth: Stamp(clock: born ?? id, device: DeviceID(high: 1, low: 1)),
-                cells: cells.map { Cell(.of($0), .zero, $1) }
+                birth: Stamp(clock: born ?? id, device: device),
+                cells: cells.map { Cell(.of($0), stamp, $1) }
             )
             rows[.of(table), default: [:]][row(id)] = state
         }
@@ -179,6 +182,17 @@ struct ViewTests {
         states.delete("list", 3)
         #expect(states.view().held == [key("list", 1): .same(row(2))])
         #expect(values(states.view(), "item") == [[.row(row(2)), .null]])
+    }
+
+    @Test("A row behind which others are shows the later of their cells, except for its key")
+    func sameMerged() {
+        let columns = ["key", "a", "b"].map { ViewSchema.Column(.of($0)) }
+        let schema = ViewSchema(tables: [.init(.of("t"), columns: columns, key: [.of("key")])])
+        var states = States()
+        states.add("t", 1, ["key": .of("1"), "a": .of("late"), "#same": .row(row(2))], at: 9)
+        states.add("t", 2, ["key": .of("2"), "b": .of("b2"), "#same": .row(row(3))], at: 8)
+        states.add("t", 3, ["key": .of("3"), "a": .of("a3"), "b": .of("b3")], at: 8)
+        #expect(values(states.view(schema), "t") == [[.of("3"), .of("late"), .of("b3")]])
     }
 
     @Test("A cycle of duplicates ends at the oldest row")

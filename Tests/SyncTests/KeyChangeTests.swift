@@ -128,7 +128,7 @@ struct KeyChangeTests {
         _ expected: [String],
         isQuiet: Bool = true
     ) async throws -> DevicePair {
-        let pair = try DevicePair(schema: schema)
+        let pair = try DevicePair(schema: schema, enforcesReferences: true)
         try pair.desk.edit(rows)
         for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
         try await pair.exchange(pair.desk, pair.phone, at: 1)
@@ -149,8 +149,8 @@ struct KeyChangeTests {
         phone: String,
         at minutes: Double
     ) async throws {
-        try pair.desk.edit("PRAGMA foreign_keys = ON; BEGIN; \(desk); COMMIT")
-        try pair.phone.edit("PRAGMA foreign_keys = ON; \(phone)")
+        try pair.desk.edit(desk)
+        try pair.phone.edit(phone)
         try await pair.exchange(pair.desk, pair.phone, pair.desk, pair.phone, at: minutes)
     }
 

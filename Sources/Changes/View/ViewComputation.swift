@@ -96,7 +96,7 @@ struct ViewComputation {
             }
             var found: [RowID: RowID] = [:]
             for start in next.keys { findRoot(of: start, in: rows, next, &found) }
-            for (id, root) in found where id != root {
+            for (id, root) in found.sorted(by: { $0.key < $1.key }) where id != root {
                 roots[ViewKey(name, id)] = root
                 held[ViewKey(name, id)] = .same(root)
                 candidates[name]?[id] = nil
@@ -107,10 +107,13 @@ struct ViewComputation {
         }
     }
 
-    /// Adds the cells of a row to the one that it is the same as, except for those of its key.
+    /// Adds the later cells of a row to the one that it is the same as, except for those of its key.
     private mutating func take(_ cells: [Cell], into root: RowID, of table: ViewSchema.Table) {
         guard let own = states[table.name]?[root] else { return }
-        let cells = cells.filter { !$0.column.isReserved && !table.key.contains($0.column) }
+        let cells = cells.filter { cell in
+            guard !cell.column.isReserved, !table.key.contains(cell.column) else { return false }
+            return own.cell(cell.column).map { $0.stamp < cell.stamp } ?? true
+        }
         let other = RowState(causalLength: own.causalLength, birth: nil, cells: cells)
         let state = own.joined(with: other)
         states[table.name]?[root] = state

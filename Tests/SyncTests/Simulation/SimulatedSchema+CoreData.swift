@@ -5,7 +5,7 @@ extension SimulatedSchema {
     /// Those that histories are of: all, or the one that `GROCERYDUDE_SIMULATION_SCHEMA` names.
     static let chosen: [SimulatedSchema] = {
         let name = ProcessInfo.processInfo.environment["GROCERYDUDE_SIMULATION_SCHEMA"]
-        return (all + [named, loose]).filter { $0.name == name }
+        return (all + [named, loose, keys]).filter { $0.name == name }
     }()
 }
 

@@ -63,7 +63,7 @@ final class Simulation {
         let chance = Int(random.next() % UInt64(SimulatedSchema.all.count))
         schema =
             SimulatedSchema.chosen.first
-            ?? (seed % 9 == 8 ? .named : seed % 9 == 4 ? .loose : SimulatedSchema.all[chance])
+            ?? [3: .keys, 4: .loose, 8: .named][seed % 9] ?? SimulatedSchema.all[chance]
         container = try sandbox.directory("Container")
         ledger = try sandbox.directory("Ledger")
         let kinds = Accident.allCases.shuffled(using: &random)

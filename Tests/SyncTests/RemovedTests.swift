@@ -38,12 +38,6 @@ struct RemovedTests {
         return try sidecar.takeConflict(number, setting: setting, at: date, program: "test 1")
     }
 
-    private func unshown(_ device: Device) throws -> [UnshownRow] {
-        let sidecar = try Sidecar(in: device.sidecarPath)
-        defer { try? sidecar.close() }
-        return try sidecar.unshownRows()
-    }
-
     private func removed(_ device: Device) throws -> [SyncConflict] {
         let sidecar = try Sidecar(in: device.sidecarPath)
         defer { try? sidecar.close() }
@@ -63,10 +57,10 @@ struct RemovedTests {
         try pair.expectEqual("SELECT name FROM item", [])
         let all = try removed(pair.phone)
         #expect(Set(all.map(\.kind)) == ["deleted", "hidden"] && all.count == 3)
-        let hidden = try #require(try unshown(pair.phone).first)
+        let hidden = try #require(try pair.phone.unshown.first)
         #expect(hidden.title == "essay" && hidden.why == "parent")
         // The device that has never shown the row lists it as well, with its values under a number.
-        let strange = try unshown(pair.desk)
+        let strange = try pair.desk.unshown
         #expect(strange.map(\.title) == ["essay"])
         let desk = try Sidecar(in: pair.desk.sidecarPath)
         let shown = try desk.removedValues(try #require(strange.first?.number))
@@ -83,7 +77,7 @@ struct RemovedTests {
         let items =
             "SELECT i.name, i.note, l.name FROM item i JOIN list l ON l.id = i.list_id ORDER BY 1"
         try pair.expectEqual(items, ["essay|an hour|food", "milk|x|food"])
-        #expect(try unshown(pair.phone).isEmpty && unshown(pair.desk).isEmpty)
+        #expect(try pair.phone.unshown.isEmpty && pair.desk.unshown.isEmpty)
     }
 
     @Test("is a reference, too: it is listed wherever it is empty, and comes back with its row")
@@ -97,14 +91,32 @@ struct RemovedTests {
         try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 2)
         try pair.expectEqual("SELECT list_id, place FROM pin", ["NULL|0"])
         for device in [pair.desk, pair.phone] {
-            #expect(try Set(unshown(device).map(\.column)) == ["list_id", "place"])
+            #expect(try Set(device.unshown.map(\.column)) == ["list_id", "place"])
         }
-        let entry = try #require(try unshown(pair.phone).first { $0.column == "place" })
+        let entry = try #require(try pair.phone.unshown.first { $0.column == "place" })
         let number = try #require(entry.number)
         #expect(try take(number, on: pair.phone, at: pair.start + 180) == .taken)
         try await pair.exchange(pair.phone, pair.desk, at: 4)
         try pair.expectEqual("SELECT list_id, place FROM pin", ["1|1"])
-        for device in [pair.desk, pair.phone] { #expect(try unshown(device).isEmpty) }
+        for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
+    }
+
+    @Test("does not come back where its parent was deleted, and says which other row it needs")
+    func deletedHere() async throws {
+        let pair = try await begin(Self.lists, "INSERT INTO list VALUES (1, 'food')")
+        try pair.desk.edit("DELETE FROM list WHERE id = 1")
+        try pair.phone.edit("INSERT INTO item VALUES (1, 'milk', 'x', 1)")
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 2)
+        let now = pair.start + 180
+        let here = try #require(try pair.desk.unshown.first?.number)
+        #expect(try take(here, on: pair.desk, at: now) == .noParent(column: "list_id"))
+        let there = try #require(try pair.phone.unshown.first?.number)
+        #expect(try take(there, on: pair.phone, at: now) == .taken)
+        try await pair.exchange(pair.phone, pair.desk, at: 4)
+        try pair.expectEqual(
+            "SELECT l.name, i.name FROM item i JOIN list l ON l.id = list_id",
+            ["food|milk"]
+        )
     }
 
     @Test("comes back to a row that is named by its number here, and is the same row everywhere")
@@ -116,7 +128,7 @@ struct RemovedTests {
         try pair.desk.edit("DELETE FROM list WHERE id = 1")
         try pair.phone.edit("INSERT INTO item VALUES (1, 'milk', 'x', 1)")
         try await pair.exchange(pair.desk, pair.phone, at: 3)
-        let number = try #require(try unshown(pair.phone).first?.number)
+        let number = try #require(try pair.phone.unshown.first?.number)
         let now = pair.start + 240
         #expect(try take(number, ["list_id": "99"], on: pair.phone, at: now) == .noRow)
         #expect(try take(number, ["list": "2"], on: pair.phone, at: now) == .noColumn)
@@ -152,17 +164,17 @@ struct RemovedTests {
             ["a|b", "b|\(cut)", "root|root"]
         )
         for device in [pair.desk, pair.phone] {
-            #expect(try unshown(device).map(\.column) == ["parent"])
-            #expect(try unshown(device).map(\.isInRing) == [true])
+            #expect(try device.unshown.map(\.column) == ["parent"])
+            #expect(try device.unshown.map(\.isInRing) == [true])
         }
-        let number = try #require(try unshown(pair.phone).first?.number)
+        let number = try #require(try pair.phone.unshown.first?.number)
         #expect(try take(number, on: pair.phone, at: pair.start + 240) == .taken)
         try await pair.exchange(pair.phone, pair.desk, at: 5)
         try pair.expectEqual(
             "SELECT uuid, parent FROM g ORDER BY 1",
             ["a|\(cut)", "b|a", "root|root"]
         )
-        for device in [pair.desk, pair.phone] { #expect(try unshown(device).isEmpty) }
+        for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
     }
 
     @Test("comes back to its place in a ring of numbers, and another row of the ring leaves it")
@@ -177,13 +189,13 @@ struct RemovedTests {
         try await pair.exchange(pair.phone, pair.desk, at: 3)
         let tree = "SELECT f.name, p.name FROM f LEFT JOIN f p ON p.id = f.parent ORDER BY 1"
         try pair.expectEqual(tree, ["a|c", "b|NULL", "c|b"])
-        let listed = try #require(try unshown(pair.phone).first)
+        let listed = try #require(try pair.phone.unshown.first)
         #expect(listed.isInRing && listed.reason.contains("moves on several devices"))
         let number = try #require(listed.number)
         #expect(try take(number, on: pair.phone, at: pair.start + 240) == .taken)
         try await pair.exchange(pair.phone, pair.desk, at: 5)
         try pair.expectEqual(tree, ["a|c", "b|a", "c|NULL"])
-        for device in [pair.desk, pair.phone] { #expect(try unshown(device).isEmpty) }
+        for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
     }
 
     @Test("keeps a number after it was taken, until it is shown")
@@ -193,20 +205,21 @@ struct RemovedTests {
             "INSERT INTO u VALUES (1, 'c')"
         )
         try pair.desk.edit("DELETE FROM u")
+        try await pair.exchange(pair.desk, at: 2)
         try pair.desk.edit("INSERT INTO u VALUES (2, 'c')")
-        try await pair.exchange(pair.desk, pair.phone, at: 2)
+        try await pair.exchange(pair.desk, pair.phone, at: 2.5)
         let number = try #require(try removed(pair.phone).first { $0.kind == "deleted" }?.number)
         #expect(try take(number, on: pair.phone, at: pair.start + 180) == .taken)
         try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 4)
         for device in [pair.desk, pair.phone] {
-            let waiting = try #require(try unshown(device).first)
+            let waiting = try #require(try device.unshown.first)
             #expect(waiting.number != nil)
         }
-        let again = try #require(try unshown(pair.desk).first?.number)
+        let again = try #require(try pair.desk.unshown.first?.number)
         #expect(try take(again, ["c": "d"], on: pair.desk, at: pair.start + 300) == .taken)
         try await pair.exchange(pair.desk, pair.phone, at: 6)
         try pair.expectEqual("SELECT c FROM u ORDER BY 1", ["c", "d"])
-        for device in [pair.desk, pair.phone] { #expect(try unshown(device).isEmpty) }
+        for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
     }
 
     @Test("is nothing of a ring that the default of a reference would not open")
@@ -256,14 +269,14 @@ struct RemovedTests {
         try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 3)
         try pair.expectEqual("SELECT txt FROM step", ["desk"])
         for device in [pair.desk, pair.phone] {
-            #expect(try unshown(device).map(\.why) == ["yields"])
+            #expect(try device.unshown.map(\.why) == ["yields"])
         }
         try pair.desk.edit(freeing)
         try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 4)
         let rows = try pair.desk.rows("SELECT txt FROM step WHERE position = 1")
         #expect(rows == ["phone"])
         #expect(try pair.phone.rows("SELECT txt FROM step WHERE position = 1") == rows)
-        for device in [pair.desk, pair.phone] { #expect(try unshown(device).isEmpty) }
+        for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
     }
 
     @Test("gets another key if a person says so")
@@ -273,7 +286,7 @@ struct RemovedTests {
         try await pair.exchange(pair.desk, at: 2)
         try pair.phone.edit("INSERT INTO step (recipe, position, txt) VALUES (1, 1, 'phone')")
         try await pair.exchange(pair.phone, pair.desk, at: 3)
-        let number = try #require(try unshown(pair.phone).first?.number)
+        let number = try #require(try pair.phone.unshown.first?.number)
         let later = pair.start + 240
         #expect(try take(number, on: pair.phone, at: later) == .nothing)
         #expect(try take(number, ["place": "7"], on: pair.phone, at: later) == .noColumn)
@@ -302,7 +315,7 @@ struct RemovedTests {
         let parents = "SELECT id, parent_id FROM folder ORDER BY 1"
         try pair.expectEqual(parents, ["1|\(root)", "2|3", "3|\(root)", "4|4"])
         for device in [pair.desk, pair.phone] {
-            #expect(try unshown(device).map(\.title) == ["home"])
+            #expect(try device.unshown.map(\.title) == ["home"])
         }
         try pair.desk.edit("UPDATE folder SET parent_id = 1 WHERE id = 2")
         try await pair.exchange(pair.desk, pair.phone, at: 4)

@@ -175,20 +175,24 @@ struct TwoDevicesTests {
         try pair.expectEqual(photos, ["p|title|9"])
     }
 
-    @Test("take a new row at the number of a deleted one for another row, if nothing refers to it")
-    func reusedNumber() async throws {
-        let pair = try DevicePair(
-            schema: "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT, body TEXT, at INTEGER)"
-        )
-        let (desk, phone) = (pair.desk, pair.phone)
-        try desk.edit("INSERT INTO note VALUES (4, 'one', 'two', 5)")
-        for device in [desk, phone] { try await device.enable(at: pair.start) }
+    @Test("have a row again that was deleted and put back, though it had the highest number")
+    func putBack() async throws {
+        let rows = "INSERT INTO list VALUES (1, 'home'); INSERT INTO item VALUES (1, 'milk', 2, 1)"
+        try desk.edit(rows)
+        for device in [desk, phone] { try await device.enable(at: start) }
         try await pair.exchange(desk, phone, at: 1)
-        try phone.edit("UPDATE note SET body = 'late'")
-        try desk.edit("DELETE FROM note")
-        try desk.edit("INSERT INTO note VALUES (4, 'new', 'row', 9)")
-        try await pair.exchange(desk, phone, desk, at: 2)
-        try pair.expectEqual("SELECT title, body, at FROM note", ["new|row|9"])
+        try desk.edit("DELETE FROM item; DELETE FROM list")
+        try await pair.exchange(desk, at: 2)
+        try phone.edit("INSERT INTO item (name, list_id) VALUES ('tea', 1)")
+        try desk.edit(rows)
+        try await pair.exchange(phone, desk, phone, at: 3)
+        try pair.expectEqual(Self.items, ["milk|2.0|home", "tea|1.0|home"])
+        // Another row at that number is another one.
+        try desk.edit("DELETE FROM item WHERE name = 'tea'")
+        try await pair.exchange(desk, phone, at: 4)
+        try desk.edit("INSERT INTO item (name) VALUES ('salt')")
+        try await pair.exchange(desk, phone, at: 5)
+        try pair.expectEqual(Self.items, ["milk|2.0|home", "salt|1.0|NULL"])
     }
 
     @Test("say how many rows stay at home, since their key is NULL")

@@ -82,6 +82,10 @@ public struct SettleConflicts: Sendable {
             case .nothing: throw SyncError.noConflict(number, store: name)
             case .noColumn: throw unfit("the row has no such column")
             case .noRow: throw unfit("no row of the store has that number")
+            case .noParent(let column):
+                throw unfit(
+                    "this machine deleted the row that '\(column)' names: take it on another one, or add '\(column)=NUMBER'"
+                )
             }
         }
     }

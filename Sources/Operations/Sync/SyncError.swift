@@ -140,7 +140,7 @@ public enum SyncError: ExplainedError {
         case .noConflict(let number, let store):
             "'\(store)' has no conflict \(number), or nothing of it can be taken back"
         case .unfit(let values, let number, let store, let reason):
-            "conflict \(number) of '\(store)' cannot be taken with \(values.joined(separator: ", ")): \(reason)"
+            "conflict \(number) of '\(store)' cannot be taken\(values.isEmpty ? "" : " with ")\(values.joined(separator: ", ")): \(reason)"
         case .yielded(let store, let count):
             """
             '\(store)': \(counted(Int(count), "row is", "rows are")) not shown, since \

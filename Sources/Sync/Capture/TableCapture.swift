@@ -348,19 +348,19 @@ final class TableCapture {
         return try capture.finder?.values([], of: table.schema, at: key) != nil
     }
 
-    /// Returns the id of a deleted row that is back at its key: it is the same row, unless SQLite has reused the
-    /// key.
+    /// Returns the id of a deleted row that is back at its key.
+    ///
+    /// SQLite may have given the highest key to another row, so at that one it must have the same values.
     private func formerID(of row: New, _ capture: Capture) throws -> RowID? {
         // A row with a name is identified by it, and another new row may have that name.
         if table.isNamed { return nil }
-        if row.key == greatestKey, !table.neverReusesKeys,
-            capture.options.meaning == .edits
-        {
-            return nil
-        }
-        return try capture.access.formerID(at: row.key, in: table.name).flatMap {
-            found.contains($0) ? nil : $0
-        }
+        let mayBeReused =
+            row.key == greatestKey && !table.neverReusesKeys && capture.options.meaning == .edits
+        return try capture.access.formerID(
+            at: row.key,
+            in: table.name,
+            as: mayBeReused ? row.image : nil
+        ).flatMap { found.contains($0) ? nil : $0 }
     }
 }
 

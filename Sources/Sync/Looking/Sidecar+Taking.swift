@@ -4,7 +4,7 @@ internal import GRDB
 internal import Stores
 
 /// The result of taking something back.
-public enum TakenConflict: Sendable {
+public enum TakenConflict: Equatable, Sendable {
     case taken
     /// There is no such entry, or nothing of it can be taken.
     case nothing
@@ -12,6 +12,8 @@ public enum TakenConflict: Sendable {
     case noColumn
     /// A number that was given for a reference names no row that is shown here.
     case noRow
+    /// The row that a column names was deleted by this device's own store, so that its values are not kept.
+    case noParent(column: String)
 }
 
 extension Sidecar {
@@ -52,7 +54,9 @@ extension Sidecar {
                 try taking.cutElsewhere(access.column(column), of: known)
             }
             try taking.takeParents(of: known.table, known.state.cells + cells)
-            guard !taking.deltas.isEmpty else { return .nothing }
+            guard !taking.deltas.isEmpty else {
+                return taking.lacking.map { .noParent(column: $0) } ?? .nothing
+            }
             let outgoing = Outgoing(
                 access,
                 outbox: outbox,
@@ -81,6 +85,8 @@ private struct Taking {
     private let access: SidecarAccess
     private let stamp: Stamp
     private(set) var deltas: [(table: TableName, delta: RowDelta)] = []
+    /// The column that names a deleted row whose values this device has not kept.
+    private(set) var lacking: String?
     private var seen: Set<RowID> = []
 
     init(_ access: SidecarAccess, _ stamp: Stamp) {
@@ -109,7 +115,7 @@ private struct Taking {
             reference?.targets.map { target in
                 row.state.cells.first { $0.column.description == target }?.value.unmarked
             } ?? [.row(row.id)]
-        for id in try others(inRingOf: row.id) {
+        for id in try CutRings(access: access).rows(with: row.id) {
             guard let other = try access.known(id), other.state.isAlive, other.table == row.table
             else { continue }
             let cells = Dictionary(
@@ -128,27 +134,22 @@ private struct Taking {
         }
     }
 
-    /// Returns the shown rows of a ring that was cut at a row.
-    private func others(inRingOf id: RowID) throws -> [RowID] {
-        let sql = """
-            SELECT other FROM tie WHERE id = ? AND kind = 0 AND other IN (SELECT id FROM shown)
-            """
-        return try access.rows(sql, [Data(id.bytes)]).compactMap { RowID(bytes: $0.bytes(0)) }
-    }
-
     /// Inserts the deleted rows again that cells refer to, and those that these rows refer to.
     mutating func takeParents(of table: TableName, _ cells: [Cell]) throws {
         var waiting = [(table, cells)]
         while let (table, cells) = waiting.popLast() {
-            for id in try parents(of: table, cells) where seen.insert(id).inserted {
+            for (column, id) in try parents(of: table, cells)
+            where seen.insert(id).inserted {
                 guard let parent = try access.known(id) else { continue }
                 var cells = parent.state.cells
                 if parent.state.isTombstone {
                     cells = try access.removed.lastCells(of: id).map {
                         Cell($0.column, stamp, $0.value)
                     }
-                    // What this device has never had, it cannot bring back.
-                    if cells.isEmpty { continue }
+                    if cells.isEmpty {
+                        lacking = lacking ?? column
+                        continue
+                    }
                     take(parent, cells)
                 }
                 waiting.append((parent.table, cells))
@@ -156,11 +157,14 @@ private struct Taking {
         }
     }
 
-    /// Returns the rows that cells refer to.
-    private func parents(of table: TableName, _ cells: [Cell]) throws -> [RowID] {
+    /// Returns the rows that cells refer to, each with a column that names it.
+    private func parents(
+        of table: TableName,
+        _ cells: [Cell]
+    ) throws -> [(column: String, id: RowID)] {
         let values = Dictionary(cells.map { ($0.column.description, $0.value) }) { $1 }
-        var found = values.values.compactMap { value -> RowID? in
-            if case .row(let id) = value { id } else { nil }
+        var found = values.compactMap { column, value -> (String, RowID)? in
+            if case .row(let id) = value { (column, id) } else { nil }
         }
         for reference in try access.columnMeanings?.references(of: table) ?? [] {
             var named: [(column: ColumnName, value: Value)] = []
@@ -175,9 +179,9 @@ private struct Taking {
             else { continue }
             let id = RowID(key: named.map { ($0.column, $0.value) }, in: parent)
             if try access.known(id) != nil {
-                found.append(id)
+                found.append((reference.columns[0], id))
             } else if let id = try access.removed.row(of: parent, with: named) {
-                found.append(id)
+                found.append((reference.columns[0], id))
             }
         }
         return found

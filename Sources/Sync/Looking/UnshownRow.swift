@@ -65,9 +65,7 @@ extension Sidecar {
                     WHERE removed.id = u.id AND kind IN ('yielded', 'hidden') AND settled = 1) AS n,
                     tab.name AS name
                 FROM unshown u JOIN tab ON tab.t = u.t
-                UNION ALL SELECT e.id, (SELECT other FROM tie JOIN row r ON r.id = other AND r.t = row.t
-                    WHERE tie.id = e.id AND kind = 0 AND other IN (SELECT id FROM shown)),
-                    row.t, 'emptied', NULL, e.c, (SELECT max(n) FROM removed
+                UNION ALL SELECT e.id, NULL, row.t, 'emptied', NULL, e.c, (SELECT max(n) FROM removed
                     WHERE removed.id = e.id AND removed.c = e.c AND kind = 'emptied' AND settled = 1), tab.name
                 FROM emptied e JOIN row ON row.id = e.id JOIN tab ON tab.t = row.t
                 ORDER BY name, why, id
@@ -76,12 +74,15 @@ extension Sidecar {
                 guard let id = RowID(bytes: row.bytes(0)) else {
                     throw access.damaged("a row that is not shown has no id")
                 }
-                let column: Int64? = row["c"]
-                let other = RowID(bytes: row.bytes(1))
+                let number: Int64? = row["c"]
+                let column = try number.map { try access.column($0) }
+                let other =
+                    try column.map { try CutRings(access: access).parent(of: id, by: $0) }
+                    ?? RowID(bytes: row.bytes(1))
                 return UnshownRow(
                     number: row["n"],
                     table: try access.table(row["t"]).description,
-                    column: try column.map { try access.column($0).description },
+                    column: column?.description,
                     row: id.description,
                     title: try access.title(of: id),
                     why: row["why"],
@@ -91,5 +92,27 @@ extension Sidecar {
                 )
             }
         }
+    }
+}
+
+/// The rings of rows of one table that were cut at a row, so that its reference is shown empty.
+struct CutRings {
+    let access: SidecarAccess
+
+    /// Returns the row that a column names, if the reference was cut: that row is shown.
+    func parent(of id: RowID, by column: ColumnName) throws -> RowID? {
+        if case .row(let parent)? = try access.known(id)?.state.cell(column)?.value {
+            return try access.isShown(parent) ? parent : nil
+        }
+        return try rows(with: id).first
+    }
+
+    /// Returns the shown rows of a ring that was cut at a row.
+    func rows(with id: RowID) throws -> [RowID] {
+        let sql = """
+            SELECT other FROM tie JOIN row r ON r.id = other JOIN row c ON c.id = tie.id AND c.t = r.t
+            WHERE tie.id = ? AND kind = 0 AND other IN (SELECT id FROM shown)
+            """
+        return try access.rows(sql, [Data(id.bytes)]).compactMap { RowID(bytes: $0.bytes(0)) }
     }
 }

@@ -19,6 +19,9 @@ struct RowImage: Hashable {
     /// The greatest length of a text or a blob that is contained whole, in bytes.
     static let limit = 24
 
+    /// The first eight bytes of its SHA-256.
+    var hash: [UInt8] { Array(bytes.withUnsafeBytes { Digest(of: $0) }.bytes.prefix(8)) }
+
     /// Returns the values by the columns' numbers.
     ///
     /// - Throws: `FormatBreach`.

@@ -48,8 +48,9 @@ enum SidecarSchema {
         -- cl: the causal length of what is shown.
         CREATE TABLE shown (t INTEGER, h BLOB, id BLOB NOT NULL UNIQUE, cl INTEGER NOT NULL, image BLOB NOT NULL,
             PRIMARY KEY (t, h)) WITHOUT ROWID;
-        -- The local keys of deleted rows: one that comes back finds its id again.
-        CREATE TABLE key (t INTEGER, h BLOB, id BLOB NOT NULL UNIQUE, PRIMARY KEY (t, h)) WITHOUT ROWID;
+        -- The local keys of deleted rows: one that comes back finds its id again. content: a hash of what was there.
+        CREATE TABLE key (t INTEGER, h BLOB, id BLOB NOT NULL UNIQUE, content BLOB, PRIMARY KEY (t, h))
+            WITHOUT ROWID;
         CREATE TABLE leaf (t INTEGER, lo INTEGER, hi INTEGER NOT NULL, hash INTEGER NOT NULL,
             PRIMARY KEY (t, lo)) WITHOUT ROWID;
         -- words: SQLite's, if it refuses the row.

@@ -92,22 +92,34 @@ extension SidecarAccess {
         let key = SidecarValue.bytes(row.key.bytes)
         try perform("DELETE FROM shown WHERE t = ? AND h = ? AND id = ?", table, key, .id(row.id))
         try perform(
-            "INSERT OR REPLACE INTO key (t, h, id) VALUES (?, ?, ?)",
+            "INSERT OR REPLACE INTO key (t, h, id, content) VALUES (?, ?, ?, ?)",
             table,
             key,
-            .id(row.id)
+            .id(row.id),
+            .bytes(row.image.hash)
         )
         hasFormerKeysNow = true
     }
 
     /// Returns the last row that was at a local key, if none is there now.
-    func formerID(at key: RowKey, in table: TableName) throws -> RowID? {
+    ///
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - table: the table.
+    ///   - image: the image that the row must have had; `nil` for any.
+    /// - Returns: its id.
+    /// - Throws: `SidecarError`.
+    func formerID(
+        at key: RowKey,
+        in table: TableName,
+        as image: RowImage? = nil
+    ) throws -> RowID? {
         guard try hasFormerKeys else { return nil }
         return try first(
-            "SELECT id FROM key WHERE t = ? AND h = ?",
+            "SELECT id, content FROM key WHERE t = ? AND h = ?",
             .integer(number(of: table)),
             .bytes(key.bytes)
-        ) { $0.id(0) }
+        ) { image == nil || $0.bytes(1) == image?.hash ? $0.id(0) : nil }
     }
 
     /// Returns the last local key of a row, if it is not shown.

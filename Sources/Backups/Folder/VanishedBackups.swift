@@ -89,8 +89,13 @@ extension BackupFolder {
             }
             return nil
         }
-        let isThere = backups.contains { $0.name.exact == newer.exact }
+        let there = backups.first { $0.name.exact == newer.exact }
+        let name = BackupName.display(newer)
+        if let there, there.distrust != nil {
+            return
+                "'\(name)', the newest backup of this origin, is not trusted any more: it was replaced, or the key that signed it is not known here"
+        }
         return
-            "the folder fell behind: '\(BackupName.display(newer))' was the newest backup of this origin, and \(isThere ? "was replaced since" : "is gone")"
+            "the folder fell behind: '\(name)' was the newest backup of this origin, and \(there == nil ? "is gone" : "was replaced since")"
     }
 }

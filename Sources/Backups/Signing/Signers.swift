@@ -57,9 +57,10 @@ public final class Signers: Sendable {
         let key = try known.withLock { known in
             let result = known.own ?? Result { try source.signingKey() }
             known.own = result
-            // The key may have been created just now.
+            // The key may have been created just now, in place of a damaged one.
             if let key = try result.get() {
-                known.ownKeys = known.ownKeys.map { keys in keys.map { $0 + [key.publicKey] } }
+                let others = (try? known.ownKeys?.get()) ?? []
+                known.ownKeys = .success(others.filter { $0 != key.publicKey } + [key.publicKey])
             }
             return try result.get()
         }

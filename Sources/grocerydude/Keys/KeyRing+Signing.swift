@@ -35,10 +35,28 @@ extension KeyRing {
     @Sendable
     func signingKey() throws -> SigningKey? {
         do {
-            return try presentSigningKey() ?? newSigningKey()
+            return try wholeSigningKey()
         } catch let error as FileError where settings.signingKey == nil {
             console.show(.warning("the backup is not signed: \(error)"))
             return nil
+        }
+    }
+
+    /// Reads or creates the key that signs backups; sets aside one that this program has made and that is damaged.
+    private func wholeSigningKey() throws -> SigningKey {
+        do {
+            return try presentSigningKey() ?? newSigningKey()
+        } catch KeyError.badFile(let path, let error) where settings.signingKey == nil {
+            let aside = path.derived(".damaged")
+            let fileSystem = LocalFileSystem()
+            if try FileInfo.ifPresent(aside) != nil { try fileSystem.remove(aside) }
+            try fileSystem.move(path, to: aside)
+            console.show(
+                .warning(
+                    "the signing key is damaged, and was moved to '\(printable(aside))': \(error)"
+                )
+            )
+            return try newSigningKey()
         }
     }
 

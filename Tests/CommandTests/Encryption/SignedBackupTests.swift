@@ -386,6 +386,32 @@ struct SignedBackupTests {
         #expect(try rows().count == 3)
     }
 
+    @Test(
+        "A damaged signing key of this machine keeps no backup and no restore from being made",
+        arguments: [0, 100]
+    )
+    func damagedKey(length: Int) throws {
+        #expect(try run("backup").status == 0)
+        let path = ".local/state/grocerydude/signing_key"
+        let key = program.sandbox.path(path)
+        let whole = try program.sandbox.read(path)
+        try LocalFileSystem().write(Array(whole.prefix(length)), to: key, mode: 0o600)
+        let listed = try run("list")
+        #expect(listed.status == 0 && !listed.errors.contains("fell behind"), "\(listed.errors)")
+        #expect(
+            listed.errors.contains("the key that signed it is not known here"),
+            "\(listed.errors)"
+        )
+        let restored = try run("restore", "latest", "--yes")
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(restored.errors.contains("signing_key.damaged"), "\(restored.errors)")
+        let saved = try run("backup")
+        #expect(saved.status == 0 && !saved.errors.contains("damaged"), "\(saved.errors)")
+        #expect(saved.errors.contains("grocerydude trust add"), "\(saved.errors)")
+        #expect(try rows().contains { $0["signer"] as? String == "this machine" })
+        #expect(try program.sandbox.read(path + ".damaged") == Array(whole.prefix(length)))
+    }
+
     @Test("A signed backup needs a signing key that no other user can read")
     func exposedKey() throws {
         try program.configure("signing_key: \(program.sandbox.path("other"))\n")

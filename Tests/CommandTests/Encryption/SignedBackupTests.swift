@@ -402,7 +402,11 @@ struct SignedBackupTests {
             listed.errors.contains("the key that signed it is not known here"),
             "\(listed.errors)"
         )
-        let restored = try run("restore", "latest", "--yes")
+        let refused = try run("restore", "latest", "--yes")
+        #expect(refused.errors.contains("the trusted keys cannot be read"), "\(refused.errors)")
+        #expect(refused.errors.contains("hint: "), "\(refused.errors)")
+        let name = try #require(rows()[0]["name"] as? String)
+        let restored = try run("restore", name, "--yes")
         #expect(restored.status == 0, "\(restored.errors)")
         #expect(restored.errors.contains("signing_key.damaged"), "\(restored.errors)")
         let saved = try run("backup")

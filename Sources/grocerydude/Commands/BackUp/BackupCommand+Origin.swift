@@ -11,7 +11,7 @@ extension BackupCommand {
         let (console, profile) = (invocation.console, invocation.profile)
         guard console.canAsk else { return invocation }
         let folder = try invocation.folder()
-        guard try !folder.knowsOwn || invocation.memory.catalog.knowsNobody,
+        guard !folder.knowsOwn || (try? invocation.memory.catalog.knowsNobody) ?? false,
             // A folder that cannot be reached is reported by the backup.
             let backups = try? await folder.list().backups,
             let last = folder.predecessor(among: backups)

@@ -233,8 +233,9 @@ struct RestoreCommand: FolderCommand {
         // If a signer is named, the archive is checked after it is opened.
         guard signer == nil, let reason = backup.distrust else { return }
         let isNamed = name != nil && name != "latest"
-        guard !isNamed, yes, target == nil, !dryRun, try !invocation.memory.catalog.knowsNobody
-        else { return }
+        // If keys cannot be read, it is unknown whom this machine trusts.
+        let knowsNobody = (try? invocation.memory.catalog.knowsNobody) ?? false
+        guard !isNamed, yes, target == nil, !dryRun, !knowsNobody else { return }
         // A backup without a known signature may be damaged, so it is opened first.
         guard !backup.isAnonymous else { return backup.requireTrust() }
         throw CommandError.notTrusted(

@@ -66,6 +66,8 @@ struct Capture {
     var result = Result()
     /// The finder of rows of the store.
     private(set) var finder: RowFinder?
+    /// The numbers that rows had, with those that they have, by table; see `KeyChanges`.
+    var moved: [TableName: [Int64: Int64?]] = [:]
     /// The rows of this store with the content of other rows, each with the row that is shown in its place.
     var standIns: [RowID: RowID] = [:]
 
@@ -118,12 +120,11 @@ struct Capture {
         let others = captured.filter { capture in !first.contains { $0 === capture } }
         for capture in others where !capture.isScanned { try capture.scan(snapshot, &self) }
         for capture in others where KeyChanges.arePossible(in: capture, self) {
-            let children = try captures.values.filter { child in
-                try child.table.references.contains { $0.table == capture.table.name }
-                    && !child.isFirst(self)
+            let all = try captures.values.filter { try !$0.isFirst(self) }
+            for child in all where !child.isScanned && child.table.refers(to: capture.table.name) {
+                try child.scan(snapshot, &self)
             }
-            for child in children where !child.isScanned { try child.scan(snapshot, &self) }
-            for child in try KeyChanges.take(in: capture, children, self) {
+            for child in try KeyChanges.take(in: capture, all, &self) {
                 try child.scan(snapshot, &self)
             }
         }
@@ -138,14 +139,11 @@ struct Capture {
 
     /// Throws if more than half of a table's rows, and at least 20, would be deleted without a question.
     private func guardRows(_ capture: TableCapture) throws {
-        guard !options.acceptsChanges, capture.gone.count >= 20 else { return }
+        let gone = Int64(capture.gone.count - capture.renamed.count)
+        guard !options.acceptsChanges, gone >= 20 else { return }
         let count = try access.shownCount(in: capture.table.name)
-        guard Int64(capture.gone.count) * 2 > count else { return }
-        throw SyncDecision.manyGone(
-            table: capture.table.schema.name,
-            rows: Int64(capture.gone.count),
-            of: count
-        )
+        guard gone * 2 > count else { return }
+        throw SyncDecision.manyGone(table: capture.table.schema.name, rows: gone, of: count)
     }
 
     /// Returns the number of rows that do not sync, since their key is NULL; see `TableCapture.hasNullKey`.
@@ -182,6 +180,15 @@ struct Capture {
         var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: nil)
         while try cursor.next() { try access.bringBack(cursor.key, in: table.name) }
         try access.endReturn(of: table.name)
+    }
+
+    /// Returns the present form of a former reference to a row that has another number now, or none; `nil` for others.
+    func moved(_ part: RowImage.Part, of column: ColumnMapping) -> RowImage.Part? {
+        guard let numbers = column.parent.flatMap({ moved[$0] }), case .value(let value) = part,
+            case .integer(let number) = KeyComparison.folded(value, .integer),
+            let target = numbers[number]
+        else { return nil }
+        return target.map { .value(.integer($0)) } ?? .hash(.null, .ofNothing)
     }
 
     /// Returns an id that no row has.

@@ -23,8 +23,6 @@ struct KeyChanges {
     private let olds: [RowKey: ShownRow]
     /// The rows that are new or differ, as they are.
     private let news: [RowKey: TableCapture.New]
-    /// The keys of the children that differ, by their tables: another row may be there now.
-    private let differing: [TableName: Set<RowKey>]
     /// The columns that prove that two rows are alike, with their numbers.
     private let columns: [(column: ColumnMapping, number: Int64)]
     private var targets: [RowKey: RowKey] = [:]
@@ -49,38 +47,41 @@ struct KeyChanges {
     ///
     /// - Parameters:
     ///   - capture: the capture of the table, which has been compared with its shadow.
-    ///   - children: the captures of the tables that refer to it, likewise.
-    ///   - run: the capture of the store.
-    /// - Returns: the children that have to be compared again, since their own keys contain changed numbers.
+    ///   - all: the captures that have been compared, or may be compared later, with those of all tables that refer to it.
+    ///   - run: the capture of the store; it gets the changed numbers.
+    /// - Returns: the captures that have to be compared again, since keys of their rows contain changed numbers.
     /// - Throws: `SidecarError`, `StoreError`.
     static func take(
         in capture: TableCapture,
-        _ children: [TableCapture],
-        _ run: Capture
+        _ all: [TableCapture],
+        _ run: inout Capture
     ) throws -> [TableCapture] {
-        let isAlone = children.allSatisfy { $0.gone.isEmpty && $0.changed.isEmpty }
+        var changes = KeyChanges(capture, all, run)
+        let isAlone = changes.children.allSatisfy {
+            $0.capture.gone.isEmpty && $0.capture.changed.isEmpty
+        }
         if isAlone, capture.gone.isEmpty || capture.news.isEmpty && capture.changed.isEmpty {
             return []
         }
-        var changes = KeyChanges(capture, children, run)
         try changes.followChildren()
         try changes.followContent()
         try changes.followNames()
         try changes.findReused()
-        return try changes.apply()
+        try changes.apply()
+        let moved = changes.movedNumbers
+        return moved.isEmpty
+            ? [] : try MovedNumbers(moved, run.access).apply(to: capture.table, all, &run)
     }
 
-    private init(_ capture: TableCapture, _ children: [TableCapture], _ run: Capture) {
+    private init(_ capture: TableCapture, _ all: [TableCapture], _ run: Capture) {
         (self.capture, self.run) = (capture, run)
-        self.children = children.map { ReferringRows(capture: $0) }
-        differing = Dictionary(
-            children.map { ($0.table.name, Set($0.changed.map(\.old.key))) }
-        ) { first, _ in first }
         let table = capture.table
+        children = all.filter { $0.table.refers(to: table.name) }.map { ReferringRows(capture: $0) }
         let key = table.hasOwnIDs ? [] : table.identifyingPlaces ?? []
+        // A row that refers to its own table may refer to a row with another key.
+        let own = table.references.filter { $0.table == table.name }.flatMap(\.columns)
         columns = zip(table.columns, capture.numbers).filter {
-            // A row that refers to its own table may refer to a row with another key.
-            !key.contains($0.0.place) && $0.0.parent != table.name
+            !key.contains($0.0.place) && !own.contains($0.0.name)
         }
         olds = Dictionary(
             (capture.gone + capture.changed.map(\.old)).map { ($0.key, $0) }
@@ -89,6 +90,15 @@ struct KeyChanges {
             TableCapture.New(key: $0.old.key, values: $0.values, image: $0.image)
         }
         news = Dictionary((capture.news + changed).map { ($0.key, $0) }) { first, _ in first }
+    }
+
+    /// The numbers that rows had, with those that they have; `nil` for a row that is gone from a number that is taken.
+    private var movedNumbers: [Int64: Int64?] {
+        guard table.hasOwnIDs else { return [:] }
+        var moved: [Int64: Int64?] = [:]
+        for case .rowID(let number) in sources.keys { moved[number] = .some(nil) }
+        for case (.rowID(let from), .rowID(let to)) in targets { moved[from] = to }
+        return moved
     }
 
     // MARK: - Evidence
@@ -108,10 +118,8 @@ struct KeyChanges {
         for child in children {
             for reference in child.table.references where reference.table == table.name {
                 let names = try names(of: reference)
-                for move in try child.moves(along: reference) {
-                    guard let from = names.old(move.old), let to = names.new(move.new), from != to
-                    else { continue }
-                    let change = Change(from: from, to: to)
+                for move in try child.moves(along: reference, from: names.old, to: names.new) {
+                    let change = Change(from: move.from, to: move.to)
                     if move.isMadeAgain {
                         votes[change, default: Votes()].madeAgain += 1
                     } else {
@@ -126,47 +134,48 @@ struct KeyChanges {
             }
         }
         let ranked = try votes.map { ($0.key, $0.value, try likeness($0.key)) }.sorted {
-            if $0.2 != $1.2 { return $0.2 > $1.2 }
+            if $0.2.equal != $1.2.equal { return $0.2.equal > $1.2.equal }
             if $0.1.moved != $1.1.moved { return $0.1.moved > $1.1.moved }
             return ($0.0.from, $0.0.to) < ($1.0.from, $1.0.to)
         }
         for (change, votes, likeness) in ranked where try isPossible(change) {
-            let isMoved = votes.moved > deleted[change.from] ?? 0
-            guard isMoved || likeness * 2 > columns.count else { continue }
-            if try isLiker(change, likeness) { add(change) }
+            // Else the rows were given to another one, which took the place of a deleted one.
+            let isMoved =
+                votes.moved > deleted[change.from] ?? 0
+                ? likeness.equal * 2 >= likeness.filled : likeness.isOfSame
+            if try isMoved && isLiker(change, likeness) { add(change) }
         }
     }
 
     /// Returns whether two keys' rows are more alike than each is like the row that has its key now, or had it.
-    private func isLiker(_ change: Change, _ likeness: Int) throws -> Bool {
+    private func isLiker(_ change: Change, _ likeness: Likeness) throws -> Bool {
         try [change.from, change.to].allSatisfy { key in
             guard olds[key] != nil, news[key] != nil else { return true }
-            return try likeness > self.likeness(Change(from: key, to: key))
+            return try likeness.equal > self.likeness(Change(from: key, to: key)).equal
         }
     }
 
     /// Finds rows by their content, first those that are gone, then those at whose keys these are found.
     private mutating func followContent() throws {
-        var lost = olds.keys.filter {
-            targets[$0] == nil && (news[$0] == nil || sources[$0] != nil)
-        }
-        .sorted(by: >)
+        var lost = olds.keys.filter { key in
+            targets[key] == nil && (news[key] == nil || sources[key] != nil)
+        }.sorted(by: >)
         if lost.isEmpty { return }
         var free: [[RowImage.Part]: [RowKey]] = [:]
         for key in news.keys.sorted(by: >) where sources[key] == nil {
             guard let values = news[key]?.values else { continue }
             free[columns.map { $0.column.part(values) }, default: []].append(key)
         }
+        // Only rows that refer to a row gain by it if keys identify rows.
+        let mustBeOnly = !table.hasOwnIDs
+        if mustBeOnly, children.isEmpty || lost.count > Self.mostSearched { return }
         while let from = lost.popLast() {
-            let parts = try olds[from]?.image.partsByColumn() ?? [:]
-            let content = columns.map { parts[$0.number] ?? .value(.null) }
-            guard isTelling(content) else { continue }
+            let content = try content(ofOld: from)
+            if content.isEmpty { continue }
             while let to = free[content]?.popLast() {
                 let change = Change(from: from, to: to)
-                let isOther =
-                    try olds[to] == nil
-                    || likeness(Change(from: to, to: to)) * 2 < columns.count
-                guard isOther, try isPossible(change) else { continue }
+                guard try isOther(at: to), try isPossible(change) else { continue }
+                if mustBeOnly, try !isOnly(content) { break }
                 add(change)
                 if olds[to] != nil, targets[to] == nil { lost.append(to) }
                 break
@@ -174,12 +183,40 @@ struct KeyChanges {
         }
     }
 
-    /// Returns whether content says which row has it, although no row refers to that one.
-    private func isTelling(_ content: [RowImage.Part]) -> Bool {
-        if table.hasOwnIDs { return !content.isEmpty }
-        // Only rows that refer to a row gain by it if keys identify rows.
-        let filled = zip(columns, content).filter { !$0.column.isBlank($1) }
-        return !children.isEmpty && (filled.count > 1 || filled.contains { $0.1.isText })
+    /// The greatest number of rows whose content is searched in the whole table.
+    private static let mostSearched = 16
+
+    /// Returns whether most of the content at a key differs, so that another row may be there.
+    private func isOther(at key: RowKey) throws -> Bool {
+        if olds[key] == nil { return true }
+        let likeness = try likeness(Change(from: key, to: key))
+        return likeness.equal * 2 < likeness.filled
+    }
+
+    /// Returns whether content is not blank, and just one row of the store has it.
+    private func isOnly(_ content: [RowImage.Part]) throws -> Bool {
+        var terms: [String] = []
+        var values: [StoredValue] = []
+        var nulls: [String] = []
+        for ((column, _), part) in zip(columns, content) {
+            let name = table.schema.columns[column.place].name.sqlIdentifier
+            switch part {
+            case .value(.null): nulls.append("\(name) IS NULL")
+            case .value(let value):
+                terms.append(name)
+                values.append(value)
+            case .hash: return true
+            }
+        }
+        guard zip(columns, content).contains(where: { !$0.column.isBlank($1) }) else {
+            return false
+        }
+        return try run.finder?.keys(
+            of: table.schema,
+            where: terms,
+            are: values,
+            and: nulls.isEmpty ? nil : nulls.joined(separator: " AND ")
+        ).count == 1
     }
 
     /// Finds rows that are gone by a text that only one row may have, or by a key that SQLite finds equal.
@@ -210,7 +247,7 @@ struct KeyChanges {
         guard table.hasOwnIDs, !table.neverReusesKeys, !columns.isEmpty,
             let key = capture.greatestKey, olds[key] != nil, news[key] != nil,
             targets[key] == nil, sources[key] == nil,
-            try likeness(Change(from: key, to: key)) == 0
+            try likeness(Change(from: key, to: key)).equal == 0
         else { return }
         let hasLost = try children.contains { child in
             try child.table.references.contains { reference in
@@ -241,11 +278,38 @@ struct KeyChanges {
         return try olds[change.to] == nil || !isNamed(change.to)
     }
 
-    /// Returns the number of columns that two rows have alike.
-    private func likeness(_ change: Change) throws -> Int {
-        guard let old = try olds[change.from]?.image.partsByColumn(), let new = news[change.to]
-        else { return 0 }
-        return columns.count { old[$0.number] == $0.column.part(new.values) }
+    /// The columns that two rows have alike.
+    private struct Likeness {
+        /// The number of columns of the former row that are not blank, and how many of them the other row has alike.
+        var filled = 0
+        var equal = 0
+        /// Whether a text is among those that are alike.
+        var hasText = false
+
+        /// Whether two rows can only be the same.
+        var isOfSame: Bool { hasText && equal * 2 > filled || equal == filled && filled > 0 }
+    }
+
+    private func likeness(_ change: Change) throws -> Likeness {
+        var likeness = Likeness()
+        guard let new = news[change.to] else { return likeness }
+        for ((column, _), part) in zip(columns, try content(ofOld: change.from))
+        where !column.isBlank(part) {
+            likeness.filled += 1
+            guard part == column.part(new.values) else { continue }
+            likeness.equal += 1
+            likeness.hasText = likeness.hasText || part.isText
+        }
+        return likeness
+    }
+
+    /// Returns the content that a row had, with the present numbers of the rows that it refers to.
+    private func content(ofOld key: RowKey) throws -> [RowImage.Part] {
+        let parts = try olds[key]?.image.partsByColumn() ?? [:]
+        return columns.map { column, number in
+            let part = parts[number] ?? .value(.null)
+            return run.moved(part, of: column) ?? part
+        }
     }
 
     // MARK: - Names
@@ -291,14 +355,15 @@ struct KeyChanges {
 
     /// Returns whether a row of the store refers to a key, and did so at the last capture.
     ///
-    /// Only with `byAny` do rows count that differ, or whose own keys contain the reference: another row may be there.
+    /// Only with `byAny` do rows count whose own keys contain the reference, and rows of the table itself that differ:
+    /// another row may be there.
     private func isNamed(_ key: RowKey, byAny: Bool = false) throws -> Bool {
         for child in children {
             for reference in child.table.references where reference.table == table.name {
                 if !byAny, child.hasKey(with: reference) { continue }
                 guard let named = try values(of: reference, at: key) else { continue }
                 for key in try keys(in: child, along: reference, named) {
-                    if !byAny, differing[child.table.name]?.contains(key) == true { continue }
+                    if !byAny, child.capture === capture, olds[key] != nil { continue }
                     let id = try run.access.id(at: key, in: child.table.name)
                     guard let image = try id.flatMap(run.access.shown)?.image else { continue }
                     if try child.parts(of: reference, image) == named.map(RowImage.Part.init) {
@@ -346,12 +411,10 @@ struct KeyChanges {
     // MARK: - Consequences
 
     /// Has the capture treat each row as one that has another key.
-    ///
-    /// - Returns: see `take`.
-    private func apply() throws -> [TableCapture] {
+    private func apply() throws {
         guard table.hasOwnIDs else {
             for (from, to) in targets { capture.renamed[to] = olds[from] }
-            return []
+            return
         }
         let displaced = sources.keys.filter { targets[$0] == nil && news[$0] != nil } + reused
         let vacated = targets.keys.filter { sources[$0] == nil && news[$0] != nil } + reused
@@ -371,47 +434,72 @@ struct KeyChanges {
             try run.access.forgetFormerKey(of: row.id)
             capture.changed.append((row, new.values, new.image))
         }
-        // If all keys were free, the children's former keys are gone, and their ids are found again.
-        guard sources.keys.contains(where: { olds[$0] != nil }) else { return [] }
-        return try children.map(\.capture).filter { child in
-            let rows = ReferringRows(capture: child)
-            let columns = rows.columnsOfKey(naming: table.name)
-            if child === capture || columns.isEmpty { return false }
-            try rekey(rows, columns)
-            return true
-        }
+    }
+}
+
+/// The rows whose own keys contain the numbers of rows that have other numbers now.
+private struct MovedNumbers {
+    /// The numbers that rows had, with those that they have; `nil` for a row that is gone from a number that is taken.
+    let numbers: [Int64: Int64?]
+    let access: SidecarAccess
+
+    init(_ numbers: [Int64: Int64?], _ access: SidecarAccess) {
+        (self.numbers, self.access) = (numbers, access)
     }
 
-    /// Moves the rows of a child in its shadow to the keys that SQLite gave them as their parents' numbers changed.
-    private func rekey(_ child: ReferringRows, _ columns: [ColumnMapping]) throws {
+    /// Moves such rows in the shadow to the keys that SQLite gave them, and the rows below them.
+    ///
+    /// - Returns: the captures of these rows.
+    func apply(
+        to table: TableMapping,
+        _ all: [TableCapture],
+        _ run: inout Capture
+    ) throws -> [TableCapture] {
+        run.moved[table.name] = numbers
+        var found: [TableCapture] = []
+        for child in all where child.table.name != table.name {
+            let rows = ReferringRows(capture: child)
+            let columns = rows.columnsOfKey(naming: table.name)
+            if columns.isEmpty || run.moved[child.table.name] != nil { continue }
+            try move(rows, columns)
+            found.append(child)
+            // Rows of such a table have the numbers of the rows that they refer to.
+            if child.table.schema.rowIDAlias == columns[0].place {
+                found += try apply(to: child.table, all, &run)
+            }
+        }
+        return found
+    }
+
+    private func move(_ child: ReferringRows, _ columns: [ColumnMapping]) throws {
         let places = columns.compactMap { child.table.columns.firstIndex(of: $0) }
-        let numbers = places.map { child.capture.numbers[$0] }
+        let columns = places.map { child.capture.numbers[$0] }
         var moved: [(old: ShownRow, new: ShownRow)] = []
         var gone: [ShownRow] = []
-        try run.access.forEachShown(in: child.table.name) { row in
+        try access.forEachShown(in: child.table.name) { row in
             var parts = try row.image.parts()
-            var new = row
-            for index in parts.indices where numbers.contains(parts[index].column) {
+            for index in parts.indices where columns.contains(parts[index].column) {
                 guard case .value(let value) = parts[index].part,
-                    case .integer(let number) = KeyComparison.folded(value, .integer)
+                    case .integer(let number) = KeyComparison.folded(value, .integer),
+                    let target = numbers[number]
                 else { continue }
-                if case .rowID(let target)? = targets[.rowID(number)] {
-                    parts[index].part = .value(.integer(target))
-                } else if sources[.rowID(number)] != nil {
-                    return gone.append(row)
-                }
+                guard let target else { return gone.append(row) }
+                parts[index].part = .value(.integer(target))
             }
+            var new = row
             new.image = RowImage(parts)
             guard new.image != row.image else { return }
             new.key = try child.key(of: new.image, else: row.key)
             moved.append((row, new))
         }
-        for row in moved.map(\.old) + gone { try run.access.hide(row, in: child.table.name) }
+        for row in moved.map(\.old) + gone { try access.hide(row, in: child.table.name) }
         for (_, row) in moved {
-            try run.access.show(row, in: child.table.name)
-            try run.access.forgetFormerKey(of: row.id)
+            try access.show(row, in: child.table.name)
+            try access.forgetFormerKey(of: row.id)
         }
         (child.capture.gone, child.capture.news, child.capture.changed) = (gone, [], [])
+        // Pages that have not changed are compared as well.
+        child.capture.isScanned = true
     }
 }
 

@@ -76,36 +76,54 @@ struct ReferringRows {
         return RowKey(primaryKey: zip(table.schema.primaryKey, key.values).map { value($0, $1) })
     }
 
-    /// Returns the former and present values of a reference, of each row in which they differ.
+    /// A row that refers to another key than before.
+    typealias Move = (from: RowKey, to: RowKey, isMadeAgain: Bool)
+
+    /// Returns the former and present keys that a reference names, of each row in which they differ.
     ///
     /// A row whose own key contains the reference is known by the rest of its key: it was made again.
+    ///
+    /// - Parameters:
+    ///   - reference: the reference.
+    ///   - former: a closure that returns the key that values named; `nil` if that row is as it was.
+    ///   - present: a closure that returns the key that values name; `nil` if that row is as it was.
+    /// - Returns: the moves.
+    /// - Throws: `FormatBreach`.
     func moves(
-        along reference: ViewSchema.Reference
-    ) throws -> [(old: [RowImage.Part], new: [RowImage.Part], isMadeAgain: Bool)] {
-        var found: [(old: [RowImage.Part], new: [RowImage.Part], isMadeAgain: Bool)] = []
+        along reference: ViewSchema.Reference,
+        from former: ([RowImage.Part]) -> RowKey?,
+        to present: ([RowImage.Part]) -> RowKey?
+    ) throws -> [Move] {
+        var found: [Move] = []
         for (old, values, _) in capture.changed {
-            guard let was = try parts(of: reference, old.image),
-                let present = parts(of: reference, values), was != present
+            guard let from = try parts(of: reference, old.image).flatMap(former),
+                let to = parts(of: reference, values).flatMap(present), from != to
             else { continue }
-            found.append((was, present, false))
+            found.append((from, to, false))
         }
         guard hasKey(with: reference) else { return found }
         let rest = table.schema.primaryKey.compactMap { place in
             table.columns.firstIndex { $0.place == place }
         }.filter { !reference.columns.contains(table.columns[$0].name) }
-        var olds: [[RowImage.Part]: [[RowImage.Part]]] = [:]
+        if rest.isEmpty { return found }
+        var olds: [[RowImage.Part]: [RowKey]] = [:]
         for row in capture.gone {
+            guard let from = try parts(of: reference, row.image).flatMap(former) else { continue }
             let image = try row.image.partsByColumn()
-            guard let was = try parts(of: reference, row.image) else { continue }
-            olds[rest.map { image[numbers[$0]] ?? .value(.null) }, default: []].append(was)
+            olds[rest.map { image[numbers[$0]] ?? .value(.null) }, default: []].append(from)
         }
         for row in capture.news {
+            guard let to = parts(of: reference, row.values).flatMap(present) else { continue }
             let key = rest.map { table.columns[$0].part(row.values) }
-            guard let present = parts(of: reference, row.values) else { continue }
-            for was in olds[key] ?? [] { found.append((was, present, true)) }
+            for from in olds[key] ?? [] where from != to { found.append((from, to, true)) }
         }
         return found
     }
+}
+
+extension TableMapping {
+    /// Returns whether rows of the table may refer to rows of another one, or of itself.
+    func refers(to other: TableName) -> Bool { references.contains { $0.table == other } }
 }
 
 extension RowImage.Part {

@@ -72,8 +72,12 @@ extension TableCapture {
         if let old = renamed[row.key], let state = try capture.access.known(old.id)?.state {
             // Other devices' edits under the former key go on to win or lose by their own times.
             cells = cells.map { cell in
-                let known = state.cell(cell.column)
-                return known?.value == cell.value.named ? known ?? cell : cell
+                guard let former = state.cell(cell.column), former.value == cell.value.named else {
+                    return cell
+                }
+                let present = known?.state.cell(cell.column)
+                return present.map { $0 != former && !$0.loses(to: former) } ?? false
+                    ? cell : former
             }
         }
         if let known, kind != .edits { try listLosses(of: cells, to: known, kind, capture) }
@@ -195,7 +199,7 @@ extension TableCapture {
             let value = values[column.index]
             let part = parts[number]
             if let part {
-                if part == column.part(values) { continue }
+                if part == column.part(values), capture.moved(part, of: column) == nil { continue }
             } else if value == column.defaultValue ?? .null {
                 // A new column with its default is no edit.
                 continue

@@ -22,7 +22,7 @@ final class TableCapture {
     /// The gone rows that have other keys now, by these.
     var renamed: [RowKey: ShownRow] = [:]
     var greatestKey: RowKey?
-    private(set) var isScanned = false
+    var isScanned = false
     /// Whether the shadow had rows, and the ids of the rows that are gone.
     private var hasShown = false
     private var goneIDs: Set<RowID> = []

@@ -13,7 +13,8 @@ struct Removals {
     ///
     /// - Throws: `StoreError`, `SidecarError`.
     func keep(_ plan: WritePlan) throws {
-        let held = Dictionary(view.held.map { ($0.id, $0.why) }) { first, _ in first }
+        let held = Dictionary(view.held.map { ($0.id, $0) }) { first, _ in first }
+        let same = Dictionary(grouping: view.held.filter { $0.why == .same }) { $0.other }
         let back = Set(plan.steps.filter { $0.new != nil }.map(\.id))
         for step in plan.steps where step.old != nil {
             guard let stored = try stored(step) else { continue }
@@ -22,23 +23,54 @@ struct Removals {
             case .delete:
                 let wires = try values.wires(stored, of: step.table)
                 let known = try access.known(step.id)?.state
-                let kind: Conflict.Kind =
-                    switch held[step.id] {
-                    case .unique, .yields: .yielded
-                    case .same: .edited
-                    case nil: back.contains(step.id) ? .edited : .deleted
-                    default: .hidden
-                    }
+                let why = held[step.id]?.why
                 let removal = Conflict(
-                    kind,
+                    why == nil && !back.contains(step.id) ? .deleted : kind(of: why),
                     step.table.name,
                     step.id,
                     cells: Array(zip(step.table.columns.map(\.name), wires)),
                     by: known?.deletion.device ?? .zero
                 )
                 try access.removed.add(removal, isSettled: false)
-            case .update(let changes): try keep(changes.map(\.index), of: step, stored)
+                guard why == .same, let root = held[step.id]?.other else { continue }
+                try listEdits(of: step, losingTo: [root], in: step.table.columns)
+            case .update(let changes):
+                let indexes = changes.map(\.index)
+                try keep(indexes, of: step, stored)
+                guard let others = same[step.id]?.map(\.id) else { continue }
+                let columns = step.table.columns.filter { indexes.contains($0.index) }
+                try listEdits(of: step, losingTo: others, in: columns)
             }
+        }
+    }
+
+    /// Returns the way in which a row goes that is held, or comes back at another key.
+    private func kind(of why: HeldRow.Why?) -> Conflict.Kind {
+        switch why {
+        case .unique, .yields: .yielded
+        case .same, nil: .edited
+        default: .hidden
+        }
+    }
+
+    /// Lists this device's edits of a row that lose to those of rows that are the same, and whose authors had not
+    /// received them.
+    private func listEdits(
+        of step: WritePlan.Step,
+        losingTo others: [RowID],
+        in columns: [ColumnMapping]
+    ) throws {
+        guard let row = try access.known(step.id) else { return }
+        let own = try access.own
+        let states = try others.compactMap { try access.known($0)?.state }
+        for column in columns where !step.table.key.contains(column.name) {
+            guard let lost = row.state.cell(column.name), lost.stamp.device == own else { continue }
+            let rivals = states.compactMap { $0.cell(column.name) }.filter { lost.loses(to: $0) }
+            guard let won = rivals.max(by: { $0.loses(to: $1) }), won.value != lost.value,
+                won.stamp.device != own,
+                try lost.stamp.clock > access.heard(own, by: won.stamp)
+            else { continue }
+            try access.removed.add(Conflict(.edited, lost, of: row, winner: won), isSettled: false)
         }
     }
 

@@ -53,6 +53,7 @@ struct WritePlan {
     ///
     /// - Throws: `SyncDecision.manyDeletions` unless changes are accepted; `SidecarError`.
     init(_ view: StoreView, _ access: SidecarAccess, acceptsChanges: Bool) throws {
+        let same = Set(view.held.filter { $0.why == .same }.map(\.id))
         for table in view.tables {
             var desired = Dictionary(
                 (view.rows[table.name] ?? []).map { ($0.id, $0) },
@@ -61,7 +62,7 @@ struct WritePlan {
             var deletions: Int64 = 0
             try view.part.forEachShown(in: table.name) { shown in
                 guard let row = desired.removeValue(forKey: shown.id) else {
-                    deletions += 1
+                    if !same.contains(shown.id) { deletions += 1 }
                     steps.append(.deletion(of: shown, table))
                     return
                 }

@@ -33,9 +33,43 @@ struct References {
                 try look(at: table, place, seemsToRefer)
             }
         }
+        while addPassedOn(qualified) {}
     }
 
     // MARK: - Declared
+
+    /// Adds the references to rows whose numbers are passed on: a column of a key of several columns refers to a column
+    /// that refers to a row by its number.
+    ///
+    /// - Returns: whether there were any, so that these may be passed on as well.
+    private mutating func addPassedOn(_ qualified: [Qualified]) -> Bool {
+        var hasAdded = false
+        for table in qualified {
+            for reference in found[table.name] ?? [] where !namesNumbers(reference) {
+                for (place, target) in zip(reference.columns, reference.parentColumns) {
+                    let passed = found[reference.parent]?.first { $0.columns == [target] }
+                    guard let passed, namesNumbers(passed),
+                        found[table.name]?.contains(where: { $0.columns == [place] }) == false
+                    else { continue }
+                    let added = SyncReference(
+                        columns: [place],
+                        parent: passed.parent,
+                        parentColumns: passed.parentColumns,
+                        onDelete: reference.onDelete,
+                        isDeclared: false
+                    )
+                    found[table.name]?.append(added)
+                    hasAdded = true
+                }
+            }
+        }
+        return hasAdded
+    }
+
+    private func namesNumbers(_ reference: SyncReference) -> Bool {
+        guard let alias = tables[reference.parent]?.schema.rowIDAlias else { return false }
+        return reference.parentColumns == [alias]
+    }
 
     private mutating func addDeclared(
         of table: Qualified,

@@ -104,6 +104,7 @@ struct ConflictRow: AnswerRow {
         case "hidden": return "not shown any more, since what it belongs to is not"
         case "emptied":
             return "its reference\(self.lost.map { " to '\(short($0))'" } ?? "") was emptied"
+        case "edited" where column == nil: return "has another key now"
         case "inserted": return "\(lost) lost to a new row\(winner)"
         default: return "\(lost) lost to \(won.map { "'\(short($0))'" } ?? "an edit")\(winner)"
         }

@@ -56,13 +56,12 @@ struct KeyChanges {
         _ all: [TableCapture],
         _ run: inout Capture
     ) throws -> [TableCapture] {
-        var changes = KeyChanges(capture, all, run)
-        let isAlone = changes.children.allSatisfy {
-            $0.capture.gone.isEmpty && $0.capture.changed.isEmpty
-        }
-        if isAlone, capture.gone.isEmpty || capture.news.isEmpty && capture.changed.isEmpty {
+        let children = all.filter { $0.table.refers(to: capture.table.name) }
+        // Without a row that is gone, only rows that refer to the table could prove anything.
+        if capture.gone.isEmpty, children.allSatisfy({ $0.gone.isEmpty && $0.changed.isEmpty }) {
             return []
         }
+        var changes = KeyChanges(capture, children, run)
         try changes.followChildren()
         try changes.followContent()
         try changes.followNames()
@@ -73,10 +72,10 @@ struct KeyChanges {
             ? [] : try MovedNumbers(moved, run.access).apply(to: capture.table, all, &run)
     }
 
-    private init(_ capture: TableCapture, _ all: [TableCapture], _ run: Capture) {
+    private init(_ capture: TableCapture, _ children: [TableCapture], _ run: Capture) {
         (self.capture, self.run) = (capture, run)
         let table = capture.table
-        children = all.filter { $0.table.refers(to: table.name) }.map { ReferringRows(capture: $0) }
+        self.children = children.map { ReferringRows(capture: $0) }
         let key = table.hasOwnIDs ? [] : table.identifyingPlaces ?? []
         // A row that refers to its own table may refer to a row with another key.
         let own = table.references.filter { $0.table == table.name }.flatMap(\.columns)
@@ -221,6 +220,7 @@ struct KeyChanges {
 
     /// Finds rows that are gone by a text that only one row may have, or by a key that SQLite finds equal.
     private mutating func followNames() throws {
+        if capture.gone.isEmpty || capture.news.isEmpty { return }
         for index in table.schema.indexes where index.isUnique && table.schema.isPlain(index) {
             let isKey = index.origin == .primaryKey
             let places = index.keys.compactMap { key in

@@ -236,6 +236,40 @@ struct TwoDevicesTests {
         for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
     }
 
+    @Test(
+        "have rows that refer to a key that is a reference itself",
+        arguments: ["k INT PRIMARY KEY", "id INTEGER PRIMARY KEY, k INTEGER UNIQUE"]
+    )
+    func passedOnAlone(_ key: String) async throws {
+        let pair = try DevicePair(
+            schema: """
+                CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT);
+                CREATE TABLE step (\(key) REFERENCES person(id), name TEXT);
+                CREATE TABLE list (id INTEGER PRIMARY KEY, r INT NOT NULL REFERENCES step(k), name TEXT);
+                """
+        )
+        for device in [pair.desk, pair.phone] {
+            try device.edit(
+                """
+                INSERT INTO person VALUES (1, '\(device.name) 1'), (2, '\(device.name) 2');
+                INSERT INTO step (k, name) VALUES (2, 's2'); INSERT INTO list VALUES (1, 2, 'l')
+                """
+            )
+            try await device.enable(at: pair.start)
+            try device.edit(
+                "UPDATE list SET name = 'm'; INSERT INTO step (k, name) VALUES (1, 's1')"
+            )
+            try device.edit("INSERT INTO list VALUES (9, 1, 'n')")
+        }
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 1)
+        let (one, other) = (pair.desk.name, pair.phone.name)
+        try pair.expectEqual(
+            "SELECT p.name, s.name, l.name FROM list l JOIN step s ON s.k = r JOIN person p ON p.id = r ORDER BY 1",
+            [one, other].flatMap { ["\($0) 1|s1|n", "\($0) 2|s2|m"] }
+        )
+        for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
+    }
+
     @Test("say how many rows stay at home, since their key is NULL")
     func nameless() async throws {
         let pair = try DevicePair(schema: "CREATE TABLE s (k TEXT PRIMARY KEY, v TEXT)")

@@ -101,8 +101,9 @@ struct CutRings {
 
     /// Returns the row that a column names, if the reference was cut: that row is shown.
     func parent(of id: RowID, by column: ColumnName) throws -> RowID? {
-        if case .row(let parent)? = try access.known(id)?.state.cell(column)?.value {
-            return try access.isShown(parent) ? parent : nil
+        guard let row = try access.known(id) else { return nil }
+        if case .row(let parent)? = row.state.cell(column)?.value {
+            return try access.placeOf(parent)?.table == row.table ? parent : nil
         }
         return try rows(with: id).first
     }

@@ -66,12 +66,14 @@ struct ReferenceSearch {
                 "with '\(partner)' it may name rows of several tables, whose keys mean others elsewhere"
             return .none(evidence)
         }
+        // A key that is called as a reference is, and names no rows, is only a key.
         let isOwnKey = table.schema.primaryKey == [place]
+        let isDoubtful = isSure && !isOwnKey
         guard isSure || named != nil || !isOwnKey && isOfRows(name, sample) else { return nil }
         if sample.numbers.isEmpty {
             let parent = named ?? (isSure ? parents.first { $0.name == table.name } : nil)
             guard isSure || hint.stem != nil, let parent else {
-                return isSure ? .none("it has no values") : nil
+                return isDoubtful ? .none("it has no values") : nil
             }
             return Found(table: parent.name, evidence: "by its name; it has no values")
         }
@@ -83,7 +85,7 @@ struct ReferenceSearch {
         }
         let matching = candidates.filter(\.isParent)
         guard let best = matching.first(where: { $0.name == table.name }) ?? matching.first else {
-            return isSure ? .none("its values are keys of no table") : nil
+            return isDoubtful ? .none("its values are keys of no table") : nil
         }
         return Found(best, doubt: matching.filter { $0.name != best.name })
     }

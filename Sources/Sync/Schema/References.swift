@@ -38,8 +38,8 @@ struct References {
 
     // MARK: - Declared
 
-    /// Adds the references to rows whose numbers are passed on: a column of a key of several columns refers to a column
-    /// that refers to a row by its number.
+    /// Adds the references to rows whose numbers are passed on: a column refers to a column that refers to a row by its
+    /// number.
     ///
     /// - Returns: whether there were any, so that these may be passed on as well.
     private mutating func addPassedOn(_ qualified: [Qualified]) -> Bool {
@@ -49,7 +49,9 @@ struct References {
                 for (place, target) in zip(reference.columns, reference.parentColumns) {
                     let passed = found[reference.parent]?.first { $0.columns == [target] }
                     guard let passed, namesNumbers(passed),
-                        found[table.name]?.contains(where: { $0.columns == [place] }) == false
+                        found[table.name]?.contains(where: {
+                            $0.columns == [place] && namesNumbers($0)
+                        }) == false
                     else { continue }
                     let added = SyncReference(
                         columns: [place],
@@ -58,7 +60,8 @@ struct References {
                         onDelete: reference.onDelete,
                         isDeclared: false
                     )
-                    found[table.name]?.append(added)
+                    // It says how the column's values travel.
+                    found[table.name]?.insert(added, at: 0)
                     hasAdded = true
                 }
             }

@@ -91,7 +91,7 @@ extension BackupFolder {
         }
         let there = backups.first { $0.name.exact == newer.exact }
         let name = BackupName.display(newer)
-        if let there, there.distrust != nil {
+        if let there, there.signer == nil, there.signerKey != nil, there.distrust?.base == nil {
             return
                 "'\(name)', the newest backup of this origin, is not trusted any more: it was replaced, or the key that signed it is not known here"
         }

@@ -102,28 +102,17 @@ struct KeyChanges {
 
     // MARK: - Evidence
 
-    /// The evidence of the rows that refer to the table.
-    private struct Votes {
-        /// The rows that moved from one key to another.
-        var moved = 0
-        /// The rows whose own keys contain the reference: they are new, and like deleted ones.
-        var madeAgain = 0
-    }
-
     /// Finds the keys that rows left together with rows that refer to them.
     private mutating func followChildren() throws {
-        var votes: [Change: Votes] = [:]
+        // The number of rows that moved along; 0 if their own keys contain the reference, so that they are new.
+        var votes: [Change: Int] = [:]
         var deleted: [RowKey: Int] = [:]
         for child in children {
             for reference in child.table.references where reference.table == table.name {
                 let names = try names(of: reference)
                 for move in try child.moves(along: reference, from: names.old, to: names.new) {
                     let change = Change(from: move.from, to: move.to)
-                    if move.isMadeAgain {
-                        votes[change, default: Votes()].madeAgain += 1
-                    } else {
-                        votes[change, default: Votes()].moved += 1
-                    }
+                    votes[change, default: 0] += move.isMadeAgain ? 0 : 1
                 }
                 if child.hasKey(with: reference) { continue }
                 for row in child.capture.gone {
@@ -134,13 +123,13 @@ struct KeyChanges {
         }
         let ranked = try votes.map { ($0.key, $0.value, try likeness($0.key)) }.sorted {
             if $0.2.equal != $1.2.equal { return $0.2.equal > $1.2.equal }
-            if $0.1.moved != $1.1.moved { return $0.1.moved > $1.1.moved }
+            if $0.1 != $1.1 { return $0.1 > $1.1 }
             return ($0.0.from, $0.0.to) < ($1.0.from, $1.0.to)
         }
-        for (change, votes, likeness) in ranked where try isPossible(change) {
+        for (change, moved, likeness) in ranked where try isPossible(change) {
             // Else the rows were given to another one, which took the place of a deleted one.
             let isMoved =
-                votes.moved > deleted[change.from] ?? 0
+                moved > deleted[change.from] ?? 0
                 ? likeness.equal * 2 >= likeness.filled : likeness.isOfSame
             if try isMoved && isLiker(change, likeness) { add(change) }
         }

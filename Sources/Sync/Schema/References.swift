@@ -70,8 +70,7 @@ struct References {
     }
 
     private func namesNumbers(_ reference: SyncReference) -> Bool {
-        guard let alias = tables[reference.parent]?.schema.rowIDAlias else { return false }
-        return reference.parentColumns == [alias]
+        tables[reference.parent]?.schema.areRowID(reference.parentColumns) ?? false
     }
 
     private mutating func addDeclared(
@@ -84,7 +83,7 @@ struct References {
             let parentColumns =
                 reference.parentColumns?.compactMap(parent.column) ?? parent.primaryKey
             guard parentColumns.count == reference.columns.count else { continue }
-            if isLeftOut(parent), parent.rowIDAlias.map({ parentColumns != [$0] }) ?? true {
+            if isLeftOut(parent), !parent.areRowID(parentColumns) {
                 refuse(table, reference.columns, parent, rule)
                 continue
             }
@@ -177,7 +176,7 @@ struct References {
         guard tables[name] != nil else {
             // Other values mean the same on all devices, with or without the rows, since no constraint requires
             // these.
-            if let alias = parent.rowIDAlias, parentColumns == [alias] {
+            if parent.areRowID(parentColumns) {
                 refusals.append(
                     .referenceToLeftOut(
                         table: table.schema.name,

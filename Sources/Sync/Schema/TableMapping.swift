@@ -225,6 +225,9 @@ extension TableMapping {
 }
 
 extension TableSchema {
+    /// Returns whether columns are another name of the rowid, so that references to them name rows by their numbers.
+    func areRowID(_ places: [Int]) -> Bool { rowIDAlias.map { places == [$0] } ?? false }
+
     /// Returns whether no two rows of the table can have the same values in some columns, except for NULL.
     func isUnique(by places: [Int]) -> Bool {
         indexes.contains { index in
@@ -236,8 +239,7 @@ extension TableSchema {
 extension SyncReference {
     /// Returns whether its values are the integer keys of its parent's rows.
     fileprivate func namesNumbers(of parent: SyncTable?) -> Bool {
-        guard let alias = parent?.schema.rowIDAlias else { return false }
-        return parentColumns == [alias]
+        parent?.schema.areRowID(parentColumns) ?? false
     }
 
     /// Returns the values that refer to no row: NULL, or a constant default if a column must not be NULL.

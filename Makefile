@@ -6,7 +6,7 @@ DESTDIR =
 # The Swift libraries are linked into the program, so that it runs on as it is when the toolchain
 # is updated or removed. (On macOS they are part of the system.)
 ifeq ($(shell uname -s),Linux)
-BUILD_FLAGS = --static-swift-stdlib
+BUILD_FLAGS = --static-swift-stdlib -Xswiftc -use-ld=lld
 # Nothing looks up the program's symbols, and those that are exported are never left out.
 LINK_FLAGS = --as-needed --no-export-dynamic
 endif
@@ -127,8 +127,9 @@ install: $(SHARE)/complete
 STATIC = $(CURDIR)/.build/static
 .NOTPARALLEL: deb dist test-packages
 
+# The packages are for systems whose glibc reads short relocations, so 2.36 and later.
 deb: deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
-	PKG_CONFIG_PATH=$(STATIC)/deb $(BUILD)
+	PKG_CONFIG_PATH=$(STATIC)/deb $(BUILD) $(addprefix -Xlinker ,-z pack-relative-relocs)
 	Packaging/package.sh deb $(PROGRAM) $(SHARE) .build/packages
 
 dist: deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)

@@ -9,6 +9,9 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// What is not busy is built for its size.
+let small = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
 /// Test targets are not optimized in any build: they would take half of its time, and wait for what they test.
 let testing = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
@@ -137,7 +140,7 @@ let package = Package(
                 "Backups", "Sync", "Stores", "Archives", "Remotes", "Changes", "History", "Age",
                 "Mounts", "Processes", "Files", filePath,
             ],
-            swiftSettings: strict
+            swiftSettings: small
         ),
         .executableTarget(
             name: "grocerydude",
@@ -147,7 +150,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            swiftSettings: strict
+            swiftSettings: small
         ),
 
         // Tests: one target for each module, what they share, and a second process.

@@ -259,3 +259,13 @@ void cfiles_keep_freed(int bytes) {
 }
 
 __attribute__((weak)) const char *cfiles_commit(void) { return ""; }
+
+// glibc and dyld call constructors as they call main.
+static int argument_count;
+static char **arguments;
+__attribute__((constructor)) static void keep_arguments(int count, char **all) {
+    argument_count = count;
+    arguments = all;
+}
+int cfiles_argument_count(void) { return argument_count; }
+const char *cfiles_argument(int index) { return arguments[index]; }

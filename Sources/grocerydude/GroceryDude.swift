@@ -74,13 +74,13 @@ struct GroceryDude: AsyncParsableCommand {
         setenv("LIBDISPATCH_LOG", "NO", 0)
         OpenFilesLimit.raise()
         if let error = UsageError.ofBytes {
-            Console(.said(in: CommandLine.arguments)).error(error)
+            Console(.said(in: ProgramArguments.all)).error(error)
             exit(withError: ArgumentParser.ExitCode(ExitStatus.usage.rawValue))
         }
         ProcessEnvironment.withhold(KeyRing.passwordVariable)
         StoreMemory.keepLittle()
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(Array(ProgramArguments.all.dropFirst()))
             if var command = command as? any AsyncParsableCommand {
                 try requireMemory()
                 try requireThreads()
@@ -90,8 +90,8 @@ struct GroceryDude: AsyncParsableCommand {
             }
         } catch {
             if error is ArgumentParser.ExitCode { exit(withError: error) }
-            let console = Console(.said(in: CommandLine.arguments))
-            let arguments = CommandLine.arguments.dropFirst()
+            let console = Console(.said(in: ProgramArguments.all))
+            let arguments = ProgramArguments.all.dropFirst()
             switch exitCode(for: error) {
             case .success:
                 // Help, the version and completion scripts are ordinary answers.
@@ -123,14 +123,14 @@ struct GroceryDude: AsyncParsableCommand {
     /// message.
     private static func requireMemory() throws {
         guard let lack = MemoryLimit.lack(forThreads: Invocation.threads) else { return }
-        Console(.said(in: CommandLine.arguments)).error(CommandError.tooLittleMemory(Int64(lack)))
+        Console(.said(in: ProgramArguments.all)).error(CommandError.tooLittleMemory(Int64(lack)))
         throw ArgumentParser.ExitCode(ExitStatus.failed.rawValue)
     }
 
     /// Refuses to start without the threads that Swift's runtime needs; the program would block forever.
     private static func requireThreads() throws {
         guard !WorkThread.areLeft(3) else { return }
-        Console(.said(in: CommandLine.arguments)).error(CommandError.tooFewThreads)
+        Console(.said(in: ProgramArguments.all)).error(CommandError.tooFewThreads)
         throw ArgumentParser.ExitCode(ExitStatus.failed.rawValue)
     }
 }

@@ -88,6 +88,10 @@ int cfiles_unlock_byte(int descriptor, off_t offset);
 int cfiles_set_modification_time(int directory, const char *name, int64_t nanoseconds);
 int cfiles_set_descriptor_modification_time(int descriptor, int64_t nanoseconds);
 
+// The arguments with which the program was started, by the C library: Swift reads them from /proc, which may be missing.
+int cfiles_argument_count(void);
+const char *cfiles_argument(int index);
+
 // The commit that the program was built from; empty if the build did not say: see COMMIT in the Makefile.
 const char *cfiles_commit(void);
 

@@ -35,13 +35,8 @@ struct UsageError: ExplainedError {
 extension UsageError {
     /// An error for arguments or variables that are no UTF-8, since as text they would name other files.
     static var ofBytes: UsageError? {
-        let count = Int(CommandLine.argc)
-        for index in 0..<count {
-            guard let argument = CommandLine.unsafeArgv[index] else { break }
-            if index > 0, !isText(argument) {
-                let name = printable(FilePath(platformString: argument))
-                return UsageError("the argument '\(name)' is not UTF-8", hint: rename)
-            }
+        if let argument = ProgramArguments.firstThatIsNoText {
+            return UsageError("the argument '\(printable(argument))' is not UTF-8", hint: rename)
         }
         if let name = ProcessEnvironment.unreadable {
             return UsageError("the environment variable \(name) is not UTF-8", hint: rename)

@@ -1,3 +1,4 @@
+internal import Files
 internal import Foundation
 internal import Operations
 internal import Remotes
@@ -226,7 +227,7 @@ struct ScheduledJob {
 
     /// The path by which the program was started; a link to it stays valid after an update.
     static var runningProgram: String {
-        let name = CommandLine.arguments.first ?? ""
+        let name = ProgramArguments.all.first ?? ""
         if name.contains("/") { return absolute(name) }
         return SystemProgram.path(of: name) ?? Bundle.main.executablePath ?? name
     }

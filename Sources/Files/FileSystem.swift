@@ -27,7 +27,7 @@ public protocol FileSystem: Sendable {
     /// unchanged or missing.
     func write(_ bytes: [UInt8], to path: FilePath) throws
 
-    /// Flushes a file, or a directory's entries, to the disk.
+    /// Flushes a file, or a directory's entries, to the disk, following symbolic links.
     func sync(_ path: FilePath) throws
 }
 

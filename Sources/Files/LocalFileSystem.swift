@@ -119,9 +119,9 @@ public struct LocalFileSystem: FileSystem {
     }
 
     public func sync(_ path: FilePath) throws {
-        if try FileInfo(of: path).kind == .directory {
+        do {
             try Directory.open(path).sync()
-        } else {
+        } catch FileError.notA(.directory, _) {
             try File.open(path).sync()
         }
     }

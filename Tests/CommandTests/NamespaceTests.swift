@@ -369,4 +369,67 @@ struct NamespaceTests {
             processes: true
         )
     }
+
+    @Test(
+        "Without a process file system, arguments are read as ever, and data are saved and restored"
+    )
+    func noProcesses() throws {
+        _ = try script(
+            """
+            umount -l /proc || exit 77
+            run 0 init
+            run 0 backup
+            run 0 items remove Apples
+            run 0 restore latest --yes
+            run 0 items > items; grep Apples items
+            run 64 bakup
+            """
+        )
+    }
+
+    @Test(
+        "A store whose log cannot be copied for want of scratch space is named, and is not replaced"
+    )
+    func noScratch() throws {
+        _ = try script(
+            """
+            export TMPDIR="$PWD/tmp"
+            run 0 init
+            run 0 backup
+            sqlite3 Stores/log.sqlite "PRAGMA journal_mode = wal; CREATE TABLE t (a); INSERT INTO t VALUES (1)" \
+                ".shell cp Stores/log.sqlite copy.sqlite; cp Stores/log.sqlite-wal copy.sqlite-wal" > out
+            mv copy.sqlite Stores/log.sqlite; mv copy.sqlite-wal Stores/log.sqlite-wal
+            cp -R Stores before
+            TMPDIR=/proc run 3 backup > out; grep "'log.sqlite'" out
+            TMPDIR=/proc run 20 restore latest --yes
+            rm -f Stores/.??*; diff -r Stores before
+            # SQLite falls back on other directories as well.
+            run 0 backup
+            run 0 show latest > out; grep log.sqlite out
+            """
+        )
+    }
+
+    @Test("Directories behind symbolic links are as good as others")
+    func links() throws {
+        _ = try script(
+            """
+            mkdir -p real/state real/config real/cache real/out .local/state .config .cache
+            ln -s "$PWD/real/state" .local/state/grocerydude
+            ln -s "$PWD/real/config" .config/grocerydude
+            ln -s "$PWD/real/cache" .cache/grocerydude
+            ln -s real/out out
+            run 0 init
+            run 0 backup > said; ! grep -i "not signed" said
+            run 0 key generate
+            run 0 key rotate --signing --yes
+            run 0 link Remote --profile other --stores Stores
+            run 0 restore latest --target out/restored
+            run 0 report --html out/report.html
+            run 0 copy latest --to out/copy.zip
+            run 0 backup --set metrics_file="$PWD/out/metrics.prom" > said; ! grep -i warning said
+            ls real/out/restored real/out/report.html real/out/copy.zip real/out/metrics.prom
+            """
+        )
+    }
 }

@@ -137,8 +137,10 @@ extension BackupWriter {
     private func telling(_ path: RelativePath, _ body: () throws -> Void) throws {
         do {
             try body()
-        } catch let failure as ReadFailure where failure.error.isMissing {
         } catch let failure as ReadFailure {
+            // A missing file elsewhere, as in scratch space, says nothing of this one.
+            let isGone = (try? FileInfo.inside(directory.path, path) == nil) ?? false
+            if failure.error.isMissing, isGone { return }
             note(.unreadable, path, failure.error.description)
         }
     }

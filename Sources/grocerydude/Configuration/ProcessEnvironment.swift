@@ -1,4 +1,5 @@
 internal import Foundation
+internal import SystemPackage
 
 /// The variables of the process's environment when the program started.
 enum ProcessEnvironment {
@@ -43,6 +44,17 @@ enum ProcessEnvironment {
     static var configuration: String { directory("XDG_CONFIG_HOME", else: ".config") }
     /// The home directory from HOME, or else from the system's list of users.
     static var home: String { value("HOME") ?? NSHomeDirectory() }
+
+    /// The directory for temporary files: the first that can be used, as SQLite chooses its own.
+    ///
+    /// https://www.sqlite.org/tempfiles.html, 5.
+    static var scratch: FilePath {
+        let places = [NSTemporaryDirectory(), "/tmp", "/var/tmp"]
+        let usable = places.first { path in
+            access(path + "/.", W_OK | X_OK) == 0
+        }
+        return FilePath(usable ?? places[0])
+    }
 
     private static func directory(_ name: String, else path: String) -> String {
         // The specification requires that relative paths be ignored.

@@ -57,7 +57,7 @@ struct Invocation {
             checkCancellation: Interruption.check,
             threads: Self.threads,
             lockWait: profile.lockWait,
-            scratch: FilePath(NSTemporaryDirectory())
+            scratch: ProcessEnvironment.scratch
         )
         context.tellsDetails = output.level >= .verbose
         context.locks = FilePath(ProcessEnvironment.state + "/grocerydude/locks")

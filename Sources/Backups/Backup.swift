@@ -38,8 +38,8 @@ public struct Backup: Sendable, Equatable {
     ///
     /// `nil` if it has one, or if signatures are not required.
     public internal(set) var distrust: Distrust?
-    /// The name of a needed backup that is neither in the folder nor in its trash, so that this one cannot be restored.
-    public internal(set) var missingNeed: String?
+    /// A needed backup that is not there, or is damaged.
+    package internal(set) var lack: Dependence.Lack?
     /// Whether it was inspected and has no manifest, so that another program made it.
     package var isForeign = false {
         didSet { if isForeign, timeSource == .name { time = localTime } }
@@ -87,7 +87,10 @@ public struct Backup: Sendable, Equatable {
 
     /// The reason why it cannot be restored as it is, as far as known.
     package var damage: String? {
-        archiveDamage ?? missingNeed.map { "it is built on '\($0)', which is gone" }
+        archiveDamage
+            ?? lack.map {
+                "it is built on '\($0.name)', which is \($0.isGone ? "gone" : "damaged")"
+            }
     }
 
     /// The damage that its latest checks or a glance found, or that the folder's annotations report.
@@ -195,7 +198,8 @@ extension Backup {
         if let damage = archiveDamage {
             return "'\(displayName)' is \(isNotReady ? "not ready" : "damaged"): \(damage)"
         }
-        return damage.map { "'\(displayName)' cannot be restored: \($0)" }
+        let state = lack?.isGone == true ? "cannot be restored" : "may not be whole"
+        return damage.map { "'\(displayName)' \(state): \($0)" }
     }
 }
 

@@ -1,5 +1,6 @@
 internal import Files
 internal import Foundation
+internal import History
 
 /// The dependences between the backups of a folder: a backup cannot be restored without the backups that it needs.
 package struct Dependence {
@@ -9,8 +10,8 @@ package struct Dependence {
     private var guessed: [ExactString: [Backup]] = [:]
     /// The increments whose needs are unknown.
     private let silent: SilentIncrements
-    /// The last missing backup that an increment is built on, by the increment's name.
-    private(set) var missing: [ExactString: Need] = [:]
+    /// The last needed backup that is missing or damaged, by the increment's name, unless another can take its place.
+    private(set) var lacks: [ExactString: Lack] = [:]
     /// A needed backup without a trusted signature, by the increment's name, unless another can take its place.
     private(set) var distrusted: [ExactString: Backup] = [:]
 
@@ -60,11 +61,10 @@ package struct Dependence {
                 }
                 if isListed { found = [] }
                 let isGuess = found.isEmpty && !isWhole && !isListed
-                if isGuess {
-                    found = unknown.like(need, of: other.lineage)
-                    if found.isEmpty {
-                        missing[other.name.exact] = missing[other.name.exact] ?? need
-                    }
+                if isGuess { found = unknown.like(need, of: other.lineage) }
+                if isGuess || !found.isEmpty, Self.mayHit(other, damageOf: found) {
+                    let lack = Lack(BackupName.display(need.name), isGone: found.isEmpty)
+                    lacks[other.name.exact] = lacks[other.name.exact] ?? lack
                 }
                 if !isGuess, let first = found.first, found.allSatisfy(\.isKnownAsDistrusted) {
                     distrusted[other.name.exact] = first
@@ -81,6 +81,29 @@ package struct Dependence {
                 }
             }
         }
+    }
+
+    /// Returns whether damage of all backups that may be the needed one may hit an increment.
+    ///
+    /// A later check of the increment, which found it whole, shows that it does not.
+    private static func mayHit(_ increment: Backup, damageOf needs: [Backup]) -> Bool {
+        needs.allSatisfy { need in
+            guard need.archiveDamage != nil else { return false }
+            guard !need.isCutOff, !need.isUnreadable, let found = need.checks.damaged,
+                let own = increment.checks.deepest, own.depth >= .data
+            else { return true }
+            return own.time <= found.time
+        }
+    }
+
+    /// A backup that an increment needs, and that cannot be relied on.
+    package struct Lack: Sendable, Equatable {
+        /// The name as displayed.
+        var name: String
+        /// Whether it is neither in the folder nor in its trash; otherwise it is damaged.
+        package var isGone: Bool
+
+        init(_ name: String, isGone: Bool) { (self.name, self.isGone) = (name, isGone) }
     }
 
     /// A backup's place in its lineage.
@@ -124,12 +147,12 @@ package struct Dependence {
 }
 
 extension [Backup] {
-    /// Marks the increments that cannot be restored because a backup that they need is missing, and those that do not
-    /// count because a backup that they need does not.
+    /// Marks the increments that cannot be restored because a backup that they need is missing or damaged, and those that
+    /// do not count because a backup that they need does not.
     ///
     /// An unknown backup that may be the needed one counts as it.
     /// - Parameter deleted: returns the backups in the trash; `nil` if they are unknown. It is called only if a needed
-    ///   backup is missing.
+    ///   backup is missing or damaged.
     mutating func markIncomplete(deleted: () async -> [Backup]?) async {
         let increments = filter(\.isIncrement)
         guard !increments.isEmpty else { return }
@@ -138,16 +161,17 @@ extension [Backup] {
             guard let base = dependence.distrusted[self[index].name.exact] else { continue }
             self[index].distrust(base: base)
         }
-        var missing = dependence.missing
-        guard !missing.isEmpty, let trashed = await deleted() else { return }
-        if !trashed.isEmpty {
-            let broken = increments.filter { missing[$0.name.exact] != nil }
-            missing = Dependence(of: self + trashed, by: broken, listed: self).missing
+        var lacks = dependence.lacks
+        if lacks.isEmpty { return }
+        let trashed = await deleted()
+        if let trashed, !trashed.isEmpty {
+            let broken = increments.filter { lacks[$0.name.exact] != nil }
+            lacks = Dependence(of: self + trashed, by: broken, listed: self).lacks
         }
         for index in indices {
-            self[index].missingNeed = missing[self[index].name.exact].map {
-                BackupName.display($0.name)
-            }
+            let lack = lacks[self[index].name.exact]
+            // An unknown trash may have it.
+            self[index].lack = trashed == nil && lack?.isGone == true ? nil : lack
         }
     }
 

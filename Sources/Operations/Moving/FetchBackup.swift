@@ -60,7 +60,7 @@ public struct FetchBackup: Sendable {
         // A killed run leaves this directory; the next run here removes it.
         let scratch = try ScratchDirectory(in: directory)
         defer { withExtendedLifetime(scratch) {} }
-        let isAlone = !backup.isIncrement || allowsDamage && backup.missingNeed != nil
+        let isAlone = !backup.isIncrement || allowsDamage && backup.lack?.isGone == true
         return try await isAlone
             ? runAlone(backup, to: path, scratch.path)
             : runWithNeeds(backup, to: path, scratch.path)

@@ -141,6 +141,33 @@ public struct CheckBackups: Sendable {
         reading subset: DataSubset = .all,
         at date: Date
     ) async throws -> Result {
+        let (result, id) = try await examine(backup, reading: subset)
+        guard result.failure == nil else { return result }
+        await remember(result, id, at: date)
+        if !result.damage.isEmpty, backup.isIncrement { try await blameNeeds(of: backup, at: date) }
+        return result
+    }
+
+    /// Checks by themselves the backups that a damaged increment needs, and records the damaged ones.
+    ///
+    /// So no other backup is built on these.
+    private func blameNeeds(of backup: Backup, at date: Date) async throws {
+        guard !options.leavesOutNeeds, let listing = try? await folder.list() else { return }
+        var alone = options
+        (alone.leavesOutNeeds, alone.restores) = (true, false)
+        let check = CheckBackups(in: folder, options: alone, context: context)
+        for need in listing.backups.withNeeds(of: [backup])
+        where need.name.exact != backup.name.exact {
+            let (result, id) = try await check.examine(need, reading: .all)
+            if !result.damage.isEmpty { await remember(result, id, at: date) }
+        }
+    }
+
+    /// Checks one backup.
+    private func examine(
+        _ backup: Backup,
+        reading subset: DataSubset
+    ) async throws -> (Result, BackupID?) {
         var result = Result(backup: backup, subset: options.restores ? nil : subset, damage: [])
         var id = backup.id
         result.look(at: .archive)
@@ -169,10 +196,8 @@ public struct CheckBackups: Sendable {
             throw error
         } catch {
             result.failure = error
-            return result
         }
-        await remember(result, id, at: date)
-        return result
+        return (result, id)
     }
 
     private func lookAtSignature(of archived: ArchivedBackup, _ result: inout Result) {

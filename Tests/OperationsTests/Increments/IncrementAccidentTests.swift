@@ -1,6 +1,7 @@
 import Files
 import Foundation
 import GRDB
+import History
 import Remotes
 import SystemPackage
 import TestSupport
@@ -120,6 +121,70 @@ struct IncrementAccidentTests {
         #expect(listed.first { $0.name == whole.name }?.damage != nil)
         try edit("two")
         #expect(try await life.backUp().isIncrement)
+    }
+
+    @Test(
+        "An increment counts for nothing if its base is cut off, or was found damaged by any check",
+        arguments: ["cut off", "checked", "checked with the increment"]
+    )
+    func hitByBase(accident: String) async throws {
+        let good = try #require(try await life.makeChain(1).first)
+        try edit("base")
+        let base = try await life.backUpAlone { $0.increments?.isFull = true }.backup
+        try edit("increment")
+        let increment = try await life.backUp()
+        #expect(increment.needs.map(\.name) == [base.name])
+        let log = RunLog(life.scene.sandbox.path("State/log.sqlite"))
+        let folder = life.scene.folder(log: log)
+        #expect(try await folder.list().backups.allSatisfy { $0.damage == nil })
+        let path = try #require(base.file.location)
+        let file = try FileHandle(forUpdating: URL(filePath: path.string))
+        if accident == "cut off" {
+            try file.truncate(atOffset: 0)
+        } else {
+            try file.seek(toOffset: UInt64(base.size / 2))
+            try file.write(contentsOf: Data(repeating: 0x55, count: 64))
+            let check = CheckBackups(in: folder, options: .init(), context: life.scene.context())
+            let checked = accident == "checked" ? base : increment
+            #expect(try await !check.run(checked, at: life.date).isGood)
+        }
+        try file.close()
+        var options = PruneBackups.Options(policy: RetentionPolicy(), now: life.date + 1)
+        options.policy.counts[.last] = 1
+        let backups = try await folder.list().backups
+        for hit in [base, increment] {
+            #expect(backups.first { $0.name == hit.name }?.damage != nil, "\(hit.name)")
+        }
+        #expect(backups.newestGood(at: life.date)?.name == good.name)
+        let pruning = PruneBackups(in: folder, options: options, context: life.scene.context())
+        #expect(try await pruning.run().removed.isEmpty)
+        let next = try await life.backUp()
+        #expect(!next.isIncrement)
+        #expect(try await life.differences(next.name).isEmpty)
+    }
+
+    @Test("An increment that was checked after its base was found damaged counts again")
+    func notHitByBase() async throws {
+        let content = Data(life.random.bytes(3000))
+        try content.write(to: URL(filePath: life.scene.stores.appending("aaa").string))
+        let base = try #require(try await life.makeChain(1).first)
+        try Data("other".utf8).write(to: URL(filePath: life.scene.stores.appending("aaa").string))
+        let increment = try await life.backUp()
+        let path = try #require(base.file.location)
+        var bytes = try Data(contentsOf: URL(filePath: path.string))
+        let place = try #require(bytes.firstRange(of: content.prefix(100)))
+        bytes[place.lowerBound] ^= 1
+        try bytes.write(to: URL(filePath: path.string))
+        let log = RunLog(life.scene.sandbox.path("State/log.sqlite"))
+        let folder = life.scene.folder(log: log)
+        let check = CheckBackups(in: folder, options: .init(), context: life.scene.context())
+        #expect(try await !check.run(base, at: life.date).isGood)
+        func damage() async throws -> String? {
+            try await folder.list().backups.first { $0.name == increment.name }?.damage
+        }
+        #expect(try await damage()?.contains("which is damaged") == true)
+        #expect(try await check.run(increment, at: life.date + 60).isGood)
+        #expect(try await damage() == nil)
     }
 
     @Test("Increments survive a clock that goes back, and two of them in one minute")

@@ -80,7 +80,10 @@ extension WrittenValue {
     private func lines(_ wanted: String) throws -> [WrittenValue] {
         let texts = try texts(wanted)
         let isSaid = base == nil
-        return texts.flatMap { isSaid ? $0.split(separator: "\n").map(String.init) : [$0] }.map {
+        let lines = texts.flatMap { isSaid ? $0.split(separator: "\n").map(String.init) : [$0] }
+        // No line would be no key: a profile that encrypts would not do so any more.
+        if isSaid, lines.isEmpty { throw WrongValue(reason: "must be \(wanted), not blank lines") }
+        return lines.map {
             var value = self
             value.form = .text($0)
             return value

@@ -3,17 +3,35 @@ internal import Operations
 
 /// The retention options, named as in restic; without any, the profile's policy applies.
 struct RetentionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Keep the last of all; -1 keeps all.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Keep the last of all; -1 keeps all.", valueName: "n")
+    )
     var keepLast: Int?
-    @Option(help: ArgumentHelp("Keep the last of each of the last n hours.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Keep the last of each of the last n hours.", valueName: "n")
+    )
     var keepHourly: Int?
-    @Option(help: ArgumentHelp("Keep the last of each of the last n days.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Keep the last of each of the last n days.", valueName: "n")
+    )
     var keepDaily: Int?
-    @Option(help: ArgumentHelp("Keep the last of each of the last n weeks.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Keep the last of each of the last n weeks.", valueName: "n")
+    )
     var keepWeekly: Int?
-    @Option(help: ArgumentHelp("Keep the last of each of the last n months.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Keep the last of each of the last n months.", valueName: "n")
+    )
     var keepMonthly: Int?
-    @Option(help: ArgumentHelp("Keep the last of each of the last n years.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Keep the last of each of the last n years.", valueName: "n")
+    )
     var keepYearly: Int?
     @Option(help: ArgumentHelp("Keep all within this of the newest: 2y5m7d3h.", valueName: "time"))
     var keepWithin: String?

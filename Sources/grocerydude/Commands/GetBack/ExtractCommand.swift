@@ -44,6 +44,7 @@ struct ExtractCommand: FolderCommand {
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
     func validate() throws {
+        try refuseEmpty(target, "'--to'")
         guard !paths.isEmpty else {
             throw ValidationError("Missing expected argument '<paths> ...'")
         }

@@ -131,6 +131,7 @@ struct RestoreCommand: FolderCommand {
     }
 
     func validate() throws {
+        try refuseEmpty(target, "'--target'")
         guard !undo || name == nil else { throw ValidationError("'--undo' takes no name") }
         if let signer, signer.wholeMatch(of: /SHA256:[A-Za-z0-9+\/]{43}/) == nil {
             throw ValidationError(

@@ -31,6 +31,8 @@ struct MountCommand: FolderCommand {
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
+    func validate() throws { try refuseEmpty(directory, "the directory") }
+
     func run(_ invocation: Invocation) async throws -> CommandResult {
         var options = MountBackups.Options(stores: invocation.absolute(invocation.stores))
         options.allowsOthers = allowOther

@@ -37,7 +37,7 @@ struct ReportCommand: ConsoleCommand {
         guard html != nil || open else {
             throw ValidationError("name a file with '--html FILE', or use '--open'")
         }
-        guard html?.isEmpty != true else { throw ValidationError("'--html' needs a file's name") }
+        try refuseEmpty(html, "'--html'")
         guard !isToOutput || !open && !output.json else {
             throw ValidationError("'--html -' goes with neither '--open' nor '--json'")
         }

@@ -59,6 +59,7 @@ struct CopyCommand: FolderCommand {
     var ownFlags: [FlagValue?] { recipients.flags }
 
     func validate() throws {
+        try refuseEmpty(target, "'--to'")
         guard [all, waiting, !names.isEmpty].count(where: \.self) == 1 else {
             throw ValidationError(
                 "name the backups to copy, or add '--all' for all of them, or '--waiting'"

@@ -53,6 +53,8 @@ struct LinkCommand: ConsoleCommand {
     @Flag(help: "Only find out whether backups can be kept in the folder.")
     var check = false
 
+    func validate() throws { try refuseEmpty(folder, "the folder") }
+
     func run(on console: Console) async throws -> ExitStatus {
         guard folder != nil || check else { throw CommandError.nothingToLink }
         let target = try await folder.asyncMap { try await LinkTarget($0, path: path) }

@@ -45,3 +45,11 @@ struct WaitTime: ExpressibleByArgument, Equatable {
         text = argument
     }
 }
+
+extension ParsableCommand {
+    /// Throws if a path is empty, as from a variable that is not set: it would be the working directory.
+    func refuseEmpty(_ path: String?, _ name: String) throws {
+        guard path?.isEmpty == true else { return }
+        throw ValidationError("\(name) is empty, as from a variable that is not set")
+    }
+}

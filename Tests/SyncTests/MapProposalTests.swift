@@ -72,6 +72,8 @@ struct MapProposalTests {
         arguments: [
             ("list_id INTEGER", "list"), ("LISTID integer", "list"), ("parent INTEGER", "item"),
             ("list_parent INTEGER", "item"), ("fk INTEGER", "item"), ("owner_id INTEGER", "item"),
+            ("list INTEGER NOT NULL", "list"),
+            ("lid INTEGER", "list"), ("did INTEGER", "none"),
             ("position INTEGER", nil), ("paid INTEGER", nil), ("list TEXT", nil),
         ]
     )

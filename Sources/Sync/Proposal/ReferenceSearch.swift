@@ -53,8 +53,10 @@ struct ReferenceSearch {
         else { return nil }
         let name = column.name.foldedIdentifier.text
         let hint = NamedParent(column.name)
-        let isRelation = Self.relations.contains(where: { name == $0 || name.hasSuffix("_\($0)") })
-        let isSure = hint.isSure || isRelation || hint.stem.map(Self.relations.contains) == true
+        let isRelation =
+            Self.relations.contains(where: { name == $0 || name.hasSuffix("_\($0)") })
+            || hint.stem.map(Self.relations.contains) == true
+        let isSure = hint.isSure || isRelation
         let sample = try values.sample(of: place, in: table.schema)
         if column.affinity == .text, sample.numbers.isEmpty {
             return try list(of: place, in: table)
@@ -71,23 +73,35 @@ struct ReferenceSearch {
         let isDoubtful = isSure && !isOwnKey
         guard isSure || named != nil || !isOwnKey && isOfRows(name, sample) else { return nil }
         if sample.numbers.isEmpty {
-            let parent = named ?? (isSure ? parents.first { $0.name == table.name } : nil)
-            guard isSure || hint.stem != nil, let parent else {
-                return isDoubtful ? .none("it has no values") : nil
+            let own = isRelation ? parents.first { $0.name == table.name } : nil
+            // Once it has values, a column that is called as a table is refused without a decision.
+            let isNamed = isSure || hint.stem != nil || isNamesake(name)
+            let parent = isNamed ? named ?? own : nil
+            let found = parent.map {
+                Found(table: $0.name, evidence: "by its name; it has no values")
             }
-            return Found(table: parent.name, evidence: "by its name; it has no values")
+            return found ?? (isDoubtful ? .none("it has no values") : nil)
         }
+        return try best(of: sample, hint, named, in: table)
+            ?? (isDoubtful ? .none("its values are keys of no table") : nil)
+    }
+
+    /// Returns the table whose keys a column's values are: the named one, its own, or any other.
+    private func best(
+        of sample: ColumnValues.Sample,
+        _ hint: NamedParent,
+        _ named: SyncTable?,
+        in table: SyncTable
+    ) throws -> Found? {
         let candidates = try parents.map { try Candidate($0, sample, values) }
         if let meant = candidates.first(where: { $0.name == named?.name }),
-            hint.stem != nil || meant.isParent
+            hint.stem?.count ?? 0 > 1 || meant.isParent
         {
             return Found(meant)
         }
         let matching = candidates.filter(\.isParent)
-        guard let best = matching.first(where: { $0.name == table.name }) ?? matching.first else {
-            return isDoubtful ? .none("its values are keys of no table") : nil
-        }
-        return Found(best, doubt: matching.filter { $0.name != best.name })
+        let best = matching.first { $0.name == table.name } ?? matching.first
+        return best.map { best in Found(best, doubt: matching.filter { $0.name != best.name }) }
     }
 
     /// A table with the number of a column's values that are keys of it.
@@ -106,6 +120,11 @@ struct ReferenceSearch {
         var isParent: Bool { Double(count) >= ReferenceSearch.share * Double(all) }
     }
 
+    /// Returns whether a table has a column's name, in the singular or the plural.
+    private func isNamesake(_ column: String) -> Bool {
+        parents.contains { NamedParent.isNamed($0.name.foldedIdentifier, column) }
+    }
+
     /// Returns whether values alone may show a reference.
     private func isOfRows(_ name: String, _ sample: ColumnValues.Sample) -> Bool {
         sample.numbers.count >= Self.fewest
@@ -117,10 +136,14 @@ struct ReferenceSearch {
         let stems = [hint.stem, column, column.split(separator: "_").last.map(String.init)]
             .compactMap { $0 }.filter { !Self.relations.contains($0) }
         let names = parents.map { ($0, $0.name.foldedIdentifier) }
-        return stems.lazy.compactMap { stem in
+        let found = stems.lazy.compactMap { stem in
             names.first { NamedParent.isNamed($0.1, stem) }
                 ?? names.first { hint.stem != nil && NamedParent.resembles($0.1, stem) }
         }.first?.0
+        // In 'nid' one letter stands for the notes.
+        guard found == nil, let letter = hint.stem, letter.count == 1 else { return found }
+        let initial = names.filter { $0.1.text.hasPrefix(letter) }
+        return initial.count == 1 ? initial[0].0 : nil
     }
 
     /// Returns the column that says of which kind the rows are that another column names.

@@ -46,8 +46,9 @@ extension CreateBackup {
                 return try await makeWaiting(directory, outbox, since: error)
             }
         }
+        let sent: UploadBackups.Outcome
         do {
-            try await sendWaiting()
+            sent = try await sendWaiting()
         } catch let error where error.isUnreachable {
             return try await makeWaiting(directory, outbox, since: error)
         }
@@ -55,6 +56,10 @@ extension CreateBackup {
         do {
             outcome = try await context.withLocks(on: folder, outbox.folder) {
                 let waiting = try await outbox.waiting()
+                // A folder that refuses archives, such as a full one, leaves them here.
+                if let failure = sent.failure {
+                    _ = try outbox.room(beside: waiting, since: failure)
+                }
                 var backups = try await folder.list().backups + waiting
                 backups.sortNewestFirst()
                 return try await makeLocked(directory, after: backups)

@@ -34,6 +34,8 @@ public struct RestoreBackup: Sendable {
         public var stripsComponents: Int?
         /// The paths to restore, as the backup has them, while all else stays; empty for everything.
         public var only: [String] = []
+        /// The columns whose values name files that come back with a named store, or with rows.
+        public var externalFiles: [ExternalFiles] = []
         /// Whether this undoes a restore: paths in `only` that the backup lacks are removed.
         public var isUndo = false
         /// Whether files keep their set-user-ID and set-group-ID bits.

@@ -116,6 +116,7 @@ extension RestoreBackup {
                     of: options.only,
                     in: opened,
                     replacing: StoresDirectory(live),
+                    naming: options.externalFiles,
                     removingMissing: options.isUndo,
                     context
                 )

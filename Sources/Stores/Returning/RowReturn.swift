@@ -153,7 +153,31 @@ public struct RowReturn {
         }
     }
 
-    /// Returns the files that the rows refer to.
+    /// Returns the files that a column of the rows names.
+    ///
+    /// Names that lead elsewhere are left out, as a backup does.
+    /// - Throws: `StoreError`.
+    public func paths(of files: ExternalFiles) throws -> Set<RelativePath> {
+        let place = columns.firstIndex {
+            into.columns[$0].name.foldedIdentifier == files.column.foldedIdentifier
+        }
+        guard files.table.foldedIdentifier == into.name.foldedIdentifier, let place else {
+            return []
+        }
+        var paths: Set<RelativePath> = []
+        try forEachRow { _, values in
+            let name: [UInt8] =
+                switch values[place] {
+                case .text(let bytes), .blob(let bytes): bytes.array
+                case .integer(let number): Array(String(number).utf8)
+                case .null, .real: []
+                }
+            if let path = try? files.path(name) { paths.insert(path) }
+        }
+        return paths
+    }
+
+    /// Returns the files of external data that the rows refer to.
     ///
     /// - Throws: `StoreError`.
     public func references() throws -> Set<ExternalReference> {

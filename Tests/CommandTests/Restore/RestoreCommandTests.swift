@@ -59,6 +59,41 @@ struct RestoreCommandTests {
         #expect(accepted.errors.contains(words))
     }
 
+    @Test(
+        "Files that a column names come back with their store, and with its rows",
+        arguments: [["--only", "app.sqlite"], ["--rows", "photo", "--where", "id = 1"]]
+    )
+    func externalFiles(part: [String]) throws {
+        let sandbox = program.sandbox
+        try program.configure("external_files: 'photo.file of app.sqlite in photos/large'\n")
+        for number in 0..<3 {
+            try sandbox.write("picture \(number)", to: "Stores/photos/large/\(number).jpg")
+        }
+        try sandbox.write("other", to: "Stores/photos/other.jpg")
+        let store = sandbox.path("Stores/app.sqlite")
+        try StoreApplication(
+            on: store,
+            "CREATE TABLE photo (id INTEGER PRIMARY KEY, file)",
+            "INSERT INTO photo VALUES (0, '0.jpg'), (1, '1.jpg'), (2, '2.jpg')"
+        ).end()
+        #expect(try run("backup").status == 0)
+        try StoreApplication(on: store, "DELETE FROM photo WHERE id > 0").end()
+        try LocalFileSystem().remove(sandbox.path("Stores/photos"))
+        let outcome = try program.run(
+            ["restore", "latest", "--yes"] + part,
+            environment: places
+        )
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let all = part[0] == "--only" ? ["0.jpg", "1.jpg", "2.jpg"] : ["1.jpg"]
+        let names = try Directory.open(sandbox.path("Stores/photos/large")).names()
+        #expect(names.map(\.description) == all)
+        #expect(
+            try String(decoding: sandbox.read("Stores/photos/large/1.jpg"), as: UTF8.self)
+                == "picture 1"
+        )
+        #expect(!sandbox.exists("Stores/photos/other.jpg"))
+    }
+
     @Test("Restore names its folder and the next step, and each step in verbose mode")
     func words() throws {
         #expect(try run("init").status == 0)

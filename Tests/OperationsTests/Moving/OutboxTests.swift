@@ -158,6 +158,9 @@ struct OutboxTests {
         #expect(outcome.problems.map(\.kind) == [.notCopied] && outcome.backup.isWaiting)
         #expect(try await waiting().count == 1)
         #expect(try await scene.list().isEmpty)
+        var few = Outbox.Limit()
+        few.backups = 1
+        await #expect(throws: OutboxError.self) { try await backUp(to: folder(limit: few)) }
         if isLocked {
             lock = try await FileLock.acquire(scene.remotePath)
             // With something waiting, nothing is made that would be newer.

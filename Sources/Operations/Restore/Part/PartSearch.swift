@@ -40,14 +40,17 @@ struct PartSearch {
 
     /// Whether named paths that only the stores directory has are removed.
     private let removesMissing: Bool
+    /// The columns whose values name files that come with their store.
+    private let naming: [ExternalFiles]
 
     init(
         in backup: OpenedBackup,
         _ live: StoresDirectory,
+        naming: [ExternalFiles],
         removingMissing: Bool,
         _ context: OperationContext
     ) throws {
-        removesMissing = removingMissing
+        (removesMissing, self.naming) = (removingMissing, naming)
         (self.backup, self.live, self.context) = (backup, live, context)
         let survey = try live.survey(isCancelled: context.checkCancellation)
         liveStores = Dictionary(survey.stores.map { ($0.path, $0) }) { first, _ in first }
@@ -95,9 +98,10 @@ struct PartSearch {
     /// Finds the files that come with named stores, and the directories above named paths.
     private mutating func findParts(beside: Set<RelativePath>) throws {
         let supports = Set(stores.map(Store.supportDirectory)).filter { !names.contains($0) }
+        let externalFiles = try externalFiles()
         var external: [Item] = []
         for item in try backup.items(where: { path in
-            beside.contains(path) || names.isBelow(path)
+            beside.contains(path) || names.isBelow(path) || externalFiles.contains(path)
                 || sequence(first: path, next: \.parent).contains(where: supports.contains)
         }) where !item.entry.isSpecial {
             let path = item.attributes.path
@@ -260,6 +264,20 @@ struct PartSearch {
     }
 
     // MARK: - External data
+
+    /// Returns the files that columns of the named stores name, and the directories above them.
+    private func externalFiles() throws -> Set<RelativePath> {
+        var paths: Set<RelativePath> = []
+        for files in naming where stores.contains(files.store) {
+            do {
+                paths.formUnion(try backup.store(files.store.description).paths(of: files).paths)
+            } catch let error as StoreError {
+                context.warn("the files of '\(files.text)' are not known: \(error)")
+            }
+        }
+        let above = paths.flatMap { Array(sequence(first: $0, next: \.parent)) }
+        return Set(above).filter { !names.contains($0) }
+    }
 
     /// Returns a store that is not named and whose external data the path belongs to; `nil` if there is none.
     func owner(of path: RelativePath) -> Store? {

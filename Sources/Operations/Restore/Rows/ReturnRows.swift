@@ -239,9 +239,13 @@ public struct ReturnRows: Sendable {
         _ outcome: inout Outcome
     ) throws -> [RelativePath] {
         let references = try rows.references().sorted { $0.name < $1.name }
-        let paths = try references.compactMap { reference in
-            let path = store.externalDataDirectory.appending(try RelativePath(reference.name).name)
-            return try FileInfo.ifPresent(path.below(store.directory)) == nil ? path : nil
+        let data = try references.map {
+            store.externalDataDirectory.appending(try RelativePath($0.name).name)
+        }
+        let named = try options.restore.externalFiles.filter { $0.store == store.path }
+            .flatMap { try rows.paths(of: $0) }
+        let paths = try (data + named.sorted()).filter {
+            try FileInfo.inside(store.directory, $0) == nil
         }
         let wanted = Set(paths)
         let there = Set(try opened.items(where: wanted.contains).map(\.attributes.path))

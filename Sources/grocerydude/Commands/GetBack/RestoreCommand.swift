@@ -390,6 +390,7 @@ struct RestoreCommand: FolderCommand {
         options.makesSafetyBackup = invocation.profile.restore.makesSafetyBackup
         options.isDryRun = dryRun
         options.only = part.paths
+        options.externalFiles = invocation.profile.externalFiles
         options.isUndo = undo
         options.limits = invocation.profile.limits
         options.application = invocation.applicationCommands

@@ -150,7 +150,8 @@ public struct PruneBackups: Sendable {
     private func plan(for backups: [Backup]) throws -> Plan {
         var plan = Plan()
         let known = backups.filter { reasonToLeave($0) == nil }
-        let candidates = known.ordinary
+        let copies = Self.copies(among: known.ordinary)
+        let candidates = known.ordinary.filter { copies[$0.name.exact] == nil }
         let reasons = options.policy.reasons(
             for: candidates.compactMap { $0.moment(in: folder.timeZone) },
             now: options.now,
@@ -171,6 +172,11 @@ public struct PruneBackups: Sendable {
             if backup.isPinned { why.append("pinned") }
             if backup.isSafety, isYoung(backup) { why.append("made by a restore lately") }
             if why.isEmpty, let reason = newest[backup.name.exact] { why = [reason] }
+            if let first = copies[backup.name.exact], why.isEmpty,
+                reasonsByName[first.name.exact]?.isEmpty == false || newest[first.name.exact] != nil
+            {
+                why = ["the same as '\(first.displayName)'"]
+            }
             if why.isEmpty {
                 let reason = backup.isSafety ? "made by a restore long ago" : "no policy keeps it"
                 plan.remove.append(Plan.Item(backup: backup, reasons: [reason]))
@@ -179,6 +185,22 @@ public struct PruneBackups: Sendable {
             }
         }
         return plan
+    }
+
+    /// Returns the further files of a backup, by name, with the first.
+    ///
+    /// A killed run or a program that synchronises the folder may leave two; a policy counts one.
+    private static func copies(among backups: [Backup]) -> [ExactString: Backup] {
+        var firsts: [BackupID: Backup] = [:]
+        var copies: [ExactString: Backup] = [:]
+        for backup in backups {
+            if let first = firsts[backup.key] {
+                copies[backup.name.exact] = first
+            } else {
+                firsts[backup.key] = backup
+            }
+        }
+        return copies
     }
 
     /// Returns the backups that are kept because they are the newest, by name, with the reason.

@@ -1,5 +1,5 @@
 internal import CSQLite
-internal import Files
+public import Files
 
 /// Rows of another state of a table, to be brought back into a live store.
 ///

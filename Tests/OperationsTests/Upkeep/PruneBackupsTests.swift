@@ -60,6 +60,21 @@ struct PruneBackupsTests {
         )
     }
 
+    @Test("counts two files of one backup as one, and keeps or removes both")
+    func copies() async throws {
+        let names = try await backUp(daysAgo: [3, 2, 1, 0])
+        for (index, name) in [(0, "a Stores.zip"), (3, "[2026-Nov-22] 09.43 AM (9) Stores.zip")] {
+            try scene.sandbox.write(
+                scene.sandbox.read("Remote/\(names[index])"),
+                to: "Remote/\(name)"
+            )
+        }
+        let outcome = try await pruning { $0.policy.counts[.last] = 3 }.run()
+        #expect(outcome.removed.map(\.name) == [names[0]])
+        #expect(outcome.plan.keep.count == 5)
+        #expect(Set(try await scene.list().map(\.name)).isSuperset(of: names.dropFirst()))
+    }
+
     @Test("keeps what is from the future, and does not count it")
     func future() async throws {
         let names = try await backUp(daysAgo: [2, 1, -3, -4, 0])

@@ -37,7 +37,7 @@ struct PartPlan: Sendable {
     ///   - names: the paths, as the backup has them; at least one.
     ///   - backup: the backup, within its `look`.
     ///   - live: the directory that they go to.
-    ///   - files: the columns whose values name files that come with their store.
+    ///   - columns: the columns whose values name files that come with their store.
     ///   - removingMissing: whether named paths that only the directory has are removed; only if the backup is known to
     ///     be from before they were created.
     ///   - context: the context whose cancellation check is called.
@@ -47,14 +47,14 @@ struct PartPlan: Sendable {
         of names: [String],
         in backup: OpenedBackup,
         replacing live: StoresDirectory,
-        naming files: [ExternalFiles] = [],
+        naming columns: [ExternalFiles] = [],
         removingMissing: Bool = false,
         _ context: OperationContext
     ) throws {
         var search = try PartSearch(
             in: backup,
             live,
-            naming: files,
+            naming: columns,
             removingMissing: removingMissing,
             context
         )

@@ -82,8 +82,7 @@ struct GroceryDude: AsyncParsableCommand {
         do {
             var command = try parseAsRoot(Array(ProgramArguments.all.dropFirst()))
             if var command = command as? any AsyncParsableCommand {
-                try requireMemory()
-                try requireThreads()
+                try requireSystem()
                 try await command.run()
             } else {
                 try command.run()
@@ -117,6 +116,22 @@ struct GroceryDude: AsyncParsableCommand {
     private static func fail(_ error: UsageError, _ console: Console) -> Never {
         console.error(error)
         exit(withError: ArgumentParser.ExitCode.validationFailure)
+    }
+
+    /// Refuses to start without the means that every command needs.
+    private static func requireSystem() throws {
+        try requireProcesses()
+        try requireMemory()
+        try requireThreads()
+    }
+
+    /// Refuses to start without the process file system: libdispatch reads it now and then, and would end the program.
+    private static func requireProcesses() throws {
+        #if os(Linux)
+        guard access("/proc/self/stat", R_OK) != 0 else { return }
+        Console(.said(in: ProgramArguments.all)).error(CommandError.noProcesses)
+        throw ArgumentParser.ExitCode(ExitStatus.failed.rawValue)
+        #endif
     }
 
     /// Refuses to start without the memory that a command may need; the program would block forever, or end without a

@@ -7,6 +7,8 @@ enum CommandError: ExplainedError {
     case noTerminal
     /// The work is done, but its answer could not be written to standard output.
     case answerLost(FileError)
+    /// The process file system is not mounted; nothing was started.
+    case noProcesses
     /// The system provides fewer threads than Swift needs; nothing was started.
     case tooFewThreads
     /// A limit leaves less memory than these bytes; nothing was started.
@@ -43,7 +45,7 @@ enum CommandError: ExplainedError {
     var outcome: FailureOutcome {
         switch self {
         case .answerLost: .partial
-        case .tooFewThreads, .alreadyLinked, .badMap, .notAReport: .failed
+        case .noProcesses, .tooFewThreads, .alreadyLinked, .badMap, .notAReport: .failed
         case .noSigner: .notFound
         case .notTrusted: .restoreFailed
         default: .usage
@@ -54,6 +56,7 @@ enum CommandError: ExplainedError {
         switch self {
         case .noTerminal: "cannot ask for confirmation: no terminal"
         case .answerLost(let error): "the work is done, but the answer is lost: \(error)"
+        case .noProcesses: "cannot begin: '/proc' is not mounted"
         case .tooFewThreads: "cannot begin: the system gives this user too few threads"
         case .tooLittleMemory(let bytes):
             "cannot begin: the limit on this program's memory leaves less than \(byteCount(bytes))"
@@ -84,6 +87,7 @@ enum CommandError: ExplainedError {
         switch self {
         case .noTerminal: "use '--yes' to go on without being asked"
         case .answerLost(let error): error.hint
+        case .noProcesses: "run 'mount -t proc proc /proc'"
         case .tooFewThreads: "raise the limit with 'ulimit -u', or that of the container or service"
         case .tooLittleMemory:
             "raise the limit with 'ulimit -v' or 'ulimit -d', or that of the service"

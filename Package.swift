@@ -9,7 +9,7 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// What is not busy is built for its size.
+/// Targets without busy loops are built for their size.
 let small = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 /// Test targets are not optimized in any build: they would take half of its time, and wait for what they test.

@@ -120,33 +120,21 @@ struct GroceryDude: AsyncParsableCommand {
 
     /// Refuses to start without the means that every command needs.
     private static func requireSystem() throws {
-        try requireProcesses()
-        try requireMemory()
-        try requireThreads()
+        guard let lack = lackOfSystem else { return }
+        Console(.said(in: ProgramArguments.all)).error(lack)
+        throw ArgumentParser.ExitCode(ExitStatus.failed.rawValue)
     }
 
-    /// Refuses to start without the process file system: libdispatch reads it now and then, and would end the program.
-    private static func requireProcesses() throws {
+    /// The reason why the program would block forever, or end half-way or without a message; `nil` if there is none.
+    private static var lackOfSystem: CommandError? {
         #if os(Linux)
-        guard access("/proc/self/stat", R_OK) != 0 else { return }
-        Console(.said(in: ProgramArguments.all)).error(CommandError.noProcesses)
-        throw ArgumentParser.ExitCode(ExitStatus.failed.rawValue)
+        // libdispatch reads it each second, and ends the program if it cannot.
+        if access("/proc/self/stat", R_OK) != 0 { return .noProcesses }
         #endif
-    }
-
-    /// Refuses to start without the memory that a command may need; the program would block forever, or end without a
-    /// message.
-    private static func requireMemory() throws {
-        guard let lack = MemoryLimit.lack(forThreads: Invocation.threads) else { return }
-        Console(.said(in: ProgramArguments.all)).error(CommandError.tooLittleMemory(Int64(lack)))
-        throw ArgumentParser.ExitCode(ExitStatus.failed.rawValue)
-    }
-
-    /// Refuses to start without the threads that Swift's runtime needs; the program would block forever.
-    private static func requireThreads() throws {
-        guard !WorkThread.areLeft(3) else { return }
-        Console(.said(in: ProgramArguments.all)).error(CommandError.tooFewThreads)
-        throw ArgumentParser.ExitCode(ExitStatus.failed.rawValue)
+        if let bytes = MemoryLimit.lack(forThreads: Invocation.threads) {
+            return .tooLittleMemory(Int64(bytes))
+        }
+        return WorkThread.areLeft(3) ? nil : .tooFewThreads
     }
 }
 

@@ -50,9 +50,7 @@ enum ProcessEnvironment {
     /// https://www.sqlite.org/tempfiles.html, 5.
     static var scratch: FilePath {
         let places = [NSTemporaryDirectory(), "/tmp", "/var/tmp"]
-        let usable = places.first { path in
-            access(path + "/.", W_OK | X_OK) == 0
-        }
+        let usable = places.first { access($0 + "/.", W_OK | X_OK) == 0 }
         return FilePath(usable ?? places[0])
     }
 

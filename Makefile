@@ -29,7 +29,7 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deb dist test-packages release deps test faults simulations ablations remotes cuts fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
+.PHONY: build deb dist test-packages release deps package-deps test faults simulations ablations remotes cuts fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
 
 build: deps $(COMMIT_OBJECT)
 	$(BUILD)
@@ -41,6 +41,9 @@ build: deps $(COMMIT_OBJECT)
 # Installs what is missing of the system's libraries and tools.
 deps:
 	scripts/install-dependencies.sh
+
+package-deps:
+	scripts/install-dependencies.sh packages
 
 test: deps
 	scripts/test.sh
@@ -128,15 +131,15 @@ STATIC = $(CURDIR)/.build/static
 .NOTPARALLEL: deb dist test-packages
 
 # The packages are for systems whose glibc reads short relocations, so 2.36 and later.
-deb: deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
+deb: package-deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
 	PKG_CONFIG_PATH=$(STATIC)/deb $(BUILD) $(addprefix -Xlinker ,-z pack-relative-relocs)
 	Packaging/package.sh deb $(PROGRAM) $(SHARE) .build/packages
 
-dist: deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
+dist: package-deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
 	PKG_CONFIG_PATH=$(STATIC)/dist $(BUILD) $(addprefix -Xlinker ,$(STATIC)/dist/start.o -e older_start)
 	Packaging/package.sh dist $(PROGRAM) $(SHARE) .build/packages
 
-$(STATIC)/lib/complete: Packaging/static-libraries.sh
+$(STATIC)/lib/complete: Packaging/static-libraries.sh | package-deps
 	Packaging/static-libraries.sh $(STATIC)
 
 # Tries both packages in new systems of these releases, the tarball also with the oldest C library; needs root, debootstrap.

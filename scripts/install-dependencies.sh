@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Installs what is needed to build, test and try grocerydude, as far as it is missing.
+# Installs what is needed to build, test and try grocerydude, as far as it is missing; with 'packages' as its argument,
+# also what 'make deb', 'make dist' and 'make test-packages' need.
 #
 # A library that cannot be installed is a failure. A tool that only the tests and the demo use is
 # not: its tests say that it is missing.
 set -euo pipefail
 
 # What the program is linked against; pkg-config tells the package manager where that is.
-readonly libraries=(libzip-dev libsqlite3-dev libisal-dev zlib1g-dev pkg-config)
+libraries=(libzip-dev libsqlite3-dev libisal-dev zlib1g-dev pkg-config)
 # Tools that tests and the demo run: command and Debian package.
-readonly tools=(
+tools=(
     sqlite3:sqlite3
     unzip:unzip
     zip:zip
@@ -20,6 +21,12 @@ readonly tools=(
     fusermount3:fuse3
     systemd-analyze:systemd
 )
+
+if [ "${1:-}" = packages ]; then
+    # Libraries that are linked into the program, and what builds those of them that Debian has no static form of.
+    libraries+=(build-essential cmake nasm debhelper libbz2-dev liblzma-dev libzstd-dev)
+    tools+=(lintian:lintian debootstrap:debootstrap)
+fi
 
 warn() { echo "install-dependencies: warning: $*" >&2; }
 fail() {

@@ -37,10 +37,15 @@ public final class File: ByteSource, ByteSink {
 
     /// Opens a file for reading, following symbolic links.
     ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - shown: the path for messages about it, once it is open; `nil` for its own.
+    /// - Returns: the file.
     /// - Throws: `FileError`; `.notA` if it is not a regular file.
-    public static func open(_ path: FilePath) throws -> File {
+    public static func open(_ path: FilePath, shownAs shown: FilePath? = nil) throws -> File {
         // Without O_NONBLOCK, a named pipe with that name would wait for its writer.
-        let file = try File(path: path, flags: O_RDONLY | O_NONBLOCK, action: .open)
+        let flags = O_RDONLY | O_NONBLOCK
+        let file = try File(path: path, flags: flags, action: .open, shownAs: shown)
         guard try file.info().kind == .file else { throw FileError.notA(.file, path) }
         return file
     }
@@ -57,11 +62,16 @@ public final class File: ByteSource, ByteSink {
         try File(path: path, flags: O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, action: .open)
     }
 
-    private convenience init(path: FilePath, flags: CInt, action: FileError.Action) throws {
+    private convenience init(
+        path: FilePath,
+        flags: CInt,
+        action: FileError.Action,
+        shownAs shown: FilePath? = nil
+    ) throws {
         let descriptor = try systemCall(action, path) {
             path.withPlatformString { cfiles_openat(AT_FDCWD, $0, flags | O_CLOEXEC, 0o600) }
         }
-        self.init(adopting: descriptor, path: path)
+        self.init(adopting: descriptor, path: shown ?? path)
     }
 
     /// Returns the system's present record of the file.

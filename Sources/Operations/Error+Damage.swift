@@ -17,4 +17,9 @@ extension Error {
         default: false
         }
     }
+
+    /// Whether the error means that an archive's compression cannot be read here, so that nobody knows if it is whole.
+    var isOfCompression: Bool {
+        if case ArchiveError.unsupported = self as any Error { true } else { false }
+    }
 }

@@ -55,7 +55,9 @@ package final class ArchivedBackup {
         in scratch: ScratchDirectory? = nil,
         holdingTo limits: RestoreLimits? = nil
     ) throws {
-        let source = try keys.opened(File.open(path), name: name)
+        // The name of a fetched file would say nothing.
+        let shown = path.lastComponent?.string == name ? path : FilePath(name)
+        let source = try keys.opened(File.open(path, shownAs: shown), name: name)
         try self.init(
             source,
             at: path,

@@ -27,11 +27,11 @@ struct ReceiveArchive {
     /// An archive in the folder's staging directory.
     struct Parcel {
         var path: FilePath
-        /// The opened archive; `nil` if it is damaged, or encrypted without a known key.
+        /// The opened archive; `nil` if it is damaged, or cannot be read here.
         var archived: ArchivedBackup?
         /// The damage found.
         var damage: String?
-        /// The error if no key opens it.
+        /// The error if no key opens it, or if its compression is unknown here.
         var sealed: (any Error)?
     }
 
@@ -72,10 +72,10 @@ struct ReceiveArchive {
             )
             parcel.archived = archived
             try context.verifyQuietly(archived)
+        } catch let error where error.isOfKeys || error.isOfCompression {
+            (parcel.archived, parcel.sealed) = (nil, error)
         } catch let error where error.tellsDamage {
             parcel.damage = explain(error)
-        } catch let error where error.isOfKeys {
-            parcel.sealed = error
         }
         return try await body(parcel)
     }

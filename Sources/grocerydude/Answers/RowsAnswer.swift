@@ -98,7 +98,9 @@ struct RowsAnswer: Answer {
         lossLine.map(console.message)
         if !lostColumns.isEmpty {
             let names = lostColumns.map { "'\($0)'" }.joined(separator: ", ")
-            console.message("the table has no such columns any more: \(names)")
+            console.show(
+                .warning("their values stay behind, since the table has no such columns: \(names)")
+            )
         }
         if let safety {
             console.message(

@@ -56,11 +56,14 @@ struct Configuration {
         return try resolve(file.profiles.first, flags)
     }
 
-    /// Returns all profiles; throws if there are none, or if a flag or variable sets one place for all of them.
+    /// Returns all profiles, or the only job of a configuration that names none.
+    ///
+    /// - Throws: `ConfigurationError`; also if a flag or variable sets one place for all of them.
     func allProfiles(_ flags: [FlagValue?]) throws -> [Profile] {
-        guard let file, !file.profiles.isEmpty else {
+        guard let file else {
             throw ConfigurationError.noConfiguration(profile: nil, file: files.path.string)
         }
+        guard !file.profiles.isEmpty else { return [try resolve(nil, flags)] }
         let profiles = try file.profiles.map { try resolve($0, flags) }
         for key in ["stores", "remote", "origin"] {
             switch profiles.first?.origin(of: key) {

@@ -15,6 +15,8 @@ enum CommandError: ExplainedError {
     case tooLittleMemory(Int64)
     /// No backup is named, and there is no terminal to choose one.
     case noBackupNamed
+    /// The last restore made no safety backup; the newest one is of a restore before.
+    case restoreWithoutSafety(of: String?, older: String)
     /// Another remote folder is linked already.
     case alreadyLinked(profile: String?, to: String)
     /// The remote folder to unlink belongs to all profiles.
@@ -46,7 +48,7 @@ enum CommandError: ExplainedError {
         switch self {
         case .answerLost: .partial
         case .noProcesses, .tooFewThreads, .alreadyLinked, .badMap, .notAReport: .failed
-        case .noSigner: .notFound
+        case .noSigner, .restoreWithoutSafety: .notFound
         case .notTrusted: .restoreFailed
         default: .usage
         }
@@ -61,6 +63,8 @@ enum CommandError: ExplainedError {
         case .tooLittleMemory(let bytes):
             "cannot begin: the limit on this program's memory leaves less than \(byteCount(bytes))"
         case .noBackupNamed: "no backup is named, and there is no terminal to choose one on"
+        case .restoreWithoutSafety(let backup, _):
+            "the last restore\(backup.map { ", from '\($0)'," } ?? "") made no safety backup: nothing undoes it"
         case .alreadyLinked(let profile, let address):
             "\(profile.map { "'\($0)' is " } ?? "")already linked to '\(address)'"
         case .linkedForAll(let address, let place):
@@ -92,6 +96,8 @@ enum CommandError: ExplainedError {
         case .tooLittleMemory:
             "raise the limit with 'ulimit -v' or 'ulimit -d', or that of the service"
         case .noBackupNamed: "name one, or 'latest': grocerydude restore latest"
+        case .restoreWithoutSafety(_, let older):
+            "to go back to the data before an earlier restore, run '\(Advice.command("restore", older))'"
         case .alreadyLinked: "use '--replace' to link another folder; the backups there stay"
         case .linkedForAll:
             "give each profile a folder of its own: grocerydude link DIR --profile NAME"

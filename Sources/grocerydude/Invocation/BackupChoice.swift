@@ -1,5 +1,7 @@
 internal import Backups
 internal import Files
+internal import Foundation
+internal import History
 internal import Operations
 
 /// The choice of backups in a folder by what the user typed.
@@ -48,11 +50,35 @@ struct BackupChoice {
 
     /// Returns the backup that undoes the last restore of the stores directory.
     ///
-    /// - Throws: `BackupFolderError.nothingToUndo` and similar errors, `RemoteError`.
+    /// - Throws: `BackupFolderError.nothingToUndo` and similar errors, `RemoteError`;
+    ///   `CommandError.restoreWithoutSafety` if the last restore made no safety backup.
     func toUndo() async throws -> Backup {
-        try await known(
+        let safety = try await known(
             folder.newestSafety(now: invocation.now, fetching: tellFetching)
         )
+        // A safety backup has the time at which its restore began, in seconds.
+        if let last = lastRestore(), let made = safety.ownTime,
+            last.began.timeIntervalSince(made) >= 1
+        {
+            let backup = last.backup.map(BackupName.display)
+            throw CommandError.restoreWithoutSafety(of: backup, older: safety.displayName)
+        }
+        return safety
+    }
+
+    /// Returns the last restore that replaced data of the stores directory, as far as the log has it.
+    private func lastRestore() -> RunLog.Entry? {
+        var filter = RunLog.Filter()
+        filter.command = Run.Command.restore.rawValue
+        filter.stores = invocation.job(.restore).stores
+        do {
+            return try invocation.log.entries(filter).first {
+                [ExitStatus.done, .partial].contains(ExitStatus(rawValue: $0.exitCode))
+            }
+        } catch {
+            invocation.context.report(.warning(explain(error)))
+            return nil
+        }
     }
 
     /// Returns the newest backup of the stores directory that was made until a moment, or of any origin if there is

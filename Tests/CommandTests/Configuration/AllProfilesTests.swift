@@ -70,6 +70,13 @@ struct AllProfilesTests {
         #expect(own[0] > 2 * own[1] && same[1] > 2 * own[1])
     }
 
+    @Test("A backup of all profiles runs the only job of a configuration without profiles")
+    func withoutProfiles() throws {
+        try program.configure("stores: ~/A/Stores\nremote: ~/A/Remote\n")
+        try program.expect("backup", "--all-profiles", "--quiet")
+        #expect(try count("A/Remote") == 1)
+    }
+
     @Test("A backup of all profiles is refused if profiles share stores or a folder, or none exist")
     func refused() throws {
         func errors(
@@ -106,7 +113,7 @@ struct AllProfilesTests {
             "profiles: {a: {stores: /a, remote: /r}, b: {stores: /a/, remote: /r}}\n"
         )
         #expect(try program.run("config", "validate").status == 0)
-        try program.configure("stores: /a\n")
+        try LocalFileSystem().remove(program.sandbox.path(Program.configuration))
         #expect(try errors().contains("there are no profiles"))
         #expect(try count("A/Remote") == 0 && count("B/Remote") == 0)
     }

@@ -127,6 +127,22 @@ struct RestoreCommandTests {
         application.kill()
     }
 
+    @Test("An undo is refused if the last restore made no safety backup")
+    func undoWithoutSafety() throws {
+        #expect(try run("init").status == 0)
+        #expect(try run("backup").status == 0)
+        #expect(try run("restore", "latest", "--yes").status == 0)
+        #expect(try run("restore", "--undo", "--yes").status == 0)
+        // The safety backup of the undo is the newest one, and is older than the next restore.
+        let undone = Date()
+        while Date().timeIntervalSince(undone) < 2 { usleep(100_000) }
+        #expect(try run("restore", "latest", "--yes", "--no-safety-backup").status == 0)
+        let refused = try run("restore", "--undo", "--yes")
+        #expect(refused.status == 10, "\(refused.errors)")
+        #expect(refused.errors.contains("made no safety backup: nothing undoes it"))
+        #expect(refused.errors.contains("grocerydude restore '["))
+    }
+
     @Test("Restore takes either a name or '--undo'")
     func usage() throws {
         #expect(try run("init").status == 0)

@@ -1,3 +1,4 @@
+import Archives
 import Files
 import Foundation
 import Remotes
@@ -125,6 +126,23 @@ struct ImportArchiveTests {
         await #expect(throws: FileError.self) { try await run(scene.sandbox.path("none")) }
         #expect(try await scene.list().count == 1)
         #expect(try scene.leftovers() == ["bad.zip", "text.zip"])
+    }
+
+    @Test(
+        "An import of a zip whose compression is unknown here does not call it damaged",
+        .enabled(if: Tool.isInstalled("7z"), "there is no 7z")
+    )
+    func unknownCompression() async throws {
+        let file = try scene.sandbox.write(String(repeating: "milk ", count: 9999), to: "a")
+        let path = scene.sandbox.path("deflate64.zip")
+        try Tool.check("7z", ["a", "-tzip", "-mm=Deflate64", path.string, file.string])
+        let error = await #expect(throws: ArchiveError.self) { try await run(path) }
+        guard case .unsupported(_, "a", _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error?.description.contains("in 'deflate64.zip' cannot be read") == true)
+        #expect(try await scene.list().isEmpty)
     }
 }
 

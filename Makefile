@@ -130,13 +130,16 @@ install: $(SHARE)/complete
 STATIC = $(CURDIR)/.build/static
 .NOTPARALLEL: deb dist test-packages
 
+# Nothing in the program unwinds its stack: it throws no exceptions of C++, and Swift's backtraces follow frame pointers.
+PACKAGE_BUILD = $(BUILD) -Xlinker --no-eh-frame-hdr
+
 # The packages are for systems whose glibc reads short relocations, so 2.36 and later.
 deb: package-deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
-	PKG_CONFIG_PATH=$(STATIC)/deb $(BUILD) $(addprefix -Xlinker ,-z pack-relative-relocs)
+	PKG_CONFIG_PATH=$(STATIC)/deb $(PACKAGE_BUILD) $(addprefix -Xlinker ,-z pack-relative-relocs)
 	Packaging/package.sh deb $(PROGRAM) $(SHARE) .build/packages
 
 dist: package-deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
-	PKG_CONFIG_PATH=$(STATIC)/dist $(BUILD) $(addprefix -Xlinker ,$(STATIC)/dist/start.o -e older_start)
+	PKG_CONFIG_PATH=$(STATIC)/dist $(PACKAGE_BUILD) $(addprefix -Xlinker ,$(STATIC)/dist/start.o -e older_start)
 	Packaging/package.sh dist $(PROGRAM) $(SHARE) .build/packages
 
 $(STATIC)/lib/complete: Packaging/static-libraries.sh | package-deps

@@ -13,8 +13,8 @@ readonly sqlite_suite=trixie glibc_suite=bullseye
 # What is in a static library must be the same in any directory.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-1} ZERO_AR_DATE=1
 flags="-O2 -fPIC -ffile-prefix-map=$directory=."
-# Libraries that the program is linked with in both packages, and what these need.
-readonly needed=(bz2 lzma zstd z)
+# What libzip needs; only later releases of it read zstd.
+needed=(bz2 lzma z)
 
 fail() {
     echo "static-libraries: error: $*" >&2
@@ -56,6 +56,7 @@ cmake -S "$directory/sources/libzip" -B "$directory/build/libzip" -DCMAKE_BUILD_
     -DBUILD_DOC=OFF -DHAVE_ARC4RANDOM=OFF -DENABLE_GNUTLS=OFF -DENABLE_MBEDTLS=OFF -DENABLE_OPENSSL=OFF >/dev/null
 cmake --build "$directory/build/libzip" --parallel "$(nproc)" >/dev/null
 cp "$directory/build/libzip/lib/libzip.a" "$directory/lib"
+if nm "$directory/lib/libzip.a" 2>/dev/null | grep ZSTD_ >/dev/null; then needed+=(zstd); fi
 
 fetch libisal "$suite"
 make -s -C "$directory/sources/libisal" -f Makefile.unx -j"$(nproc)" CFLAGS_="$flags" lib >/dev/null

@@ -145,10 +145,11 @@ dist: package-deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
 $(STATIC)/lib/complete: Packaging/static-libraries.sh | package-deps
 	Packaging/static-libraries.sh $(STATIC)
 
-# Tries both packages in new systems of these releases, the tarball also with the oldest C library; needs root, debootstrap.
+# Tries both packages in new systems of these releases, the tarball also with the oldest C library, and the steps of the
+# Containerfile; needs root, debootstrap.
 RELEASES = bookworm trixie noble
 test-packages: deb dist
-	Packaging/test-package.sh .build/packages/*.deb $(RELEASES)
+	Packaging/test-package.sh .build/packages/*.deb $(RELEASES) image
 	Packaging/test-package.sh .build/packages/*.tar.gz bullseye $(RELEASES)
 
 # Lint, tests, packages, their trial, checksums, the commit and the tag; nothing is pushed: make release VERSION=1.2.3

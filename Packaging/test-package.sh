@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tries a package in a new system of each release: test-package.sh PACKAGE RELEASE…
 #
-# PACKAGE is a .deb or a tarball, RELEASE a name that debootstrap knows, such as bookworm, trixie or noble. Needs root and
-# debootstrap. In each: install, first backup, restore, a timer; with a .deb also the upgrade from a version before, and the
+# PACKAGE is a .deb or a tarball, RELEASE a name that debootstrap knows, such as bookworm, trixie or noble, or 'image' for the
+# steps of the Containerfile. Needs root and debootstrap. In each: install, first backup, restore, a timer; with a .deb also the upgrade from a version before, and the
 # purge, which leaves nothing but the user's data.
 set -euo pipefail
 
@@ -13,6 +13,7 @@ fail() {
 [ "$(id -u)" -eq 0 ] || fail "debootstrap needs root"
 command -v debootstrap >/dev/null || fail "there is no debootstrap: apt-get install debootstrap"
 package=$(realpath "$1")
+containerfile=$(dirname "$(realpath "$0")")/Containerfile
 shift
 
 work=$(mktemp -d)
@@ -106,15 +107,53 @@ try_tarball() {
     as_user grocerydude status
 }
 
+# The steps of the last stage, one a line.
+image_steps() { sed -e '/^#/d' -e ':a' -e '/\\$/N; s/\\\n *//; ta' "$containerfile" | tac | sed '/^FROM/q' | tac; }
+
+# Runs the image's steps, and then the image: as its user, with a read-only root, and with mounts for all that is written.
+try_image() {
+    local step verb arguments environment=() user=
+    while IFS= read -r step; do
+        verb=${step%% *} arguments=${step#* }
+        case "$verb" in
+        COPY) cp "$package" "$root/tmp/grocerydude.deb" ;;
+        RUN) quietly "image: $arguments" in_root sh -c "$arguments" ;;
+        ENV) read -ra environment <<<"$arguments" ;;
+        USER) user=$arguments ;;
+        FROM | ENTRYPOINT | CMD | '') ;;
+        *) fail "image: this step is unknown: $step" ;;
+        esac
+    done < <(image_steps)
+    mkdir "$root/stores" "$root/state" 2>/dev/null || true
+    in_root sqlite3 /stores/a.sqlite "CREATE TABLE item (name TEXT); INSERT INTO item VALUES (1), (2)"
+    chown -R "$user" "$root/stores" "$root/state"
+    # shellcheck disable=SC2016 # The inner shell expands it.
+    unshare --mount sh -euc '
+        root=$1 user=$2
+        shift 2
+        mount --rbind "$root" "$root"
+        for place in stores state tmp; do mount --bind "$root/$place" "$root/$place"; done
+        mount -o remount,bind,ro "$root"
+        run() { chroot "$root" setpriv --reuid="$user" --regid="$user" --clear-groups env -i PATH=/usr/bin:/bin "$@"; }
+        if run "$@" grocerydude backup; then echo "a backup without a mount is done"; exit 1; fi
+        mount -t tmpfs tmpfs "$root/mnt" -o "mode=700,uid=$user"
+        run "$@" GROCERYDUDE_REMOTE=/mnt grocerydude backup
+        run "$@" sqlite3 /stores/a.sqlite "DELETE FROM item"
+        run "$@" GROCERYDUDE_REMOTE=/mnt grocerydude restore latest --yes
+        test "$(run sqlite3 /stores/a.sqlite "SELECT count(*) FROM item")" = 2
+    ' image "$root" "$user" "${environment[@]}" || fail "image: it does not run"
+}
+
 case "$package" in *.deb) make_version_before ;; esac
 for release in "$@"; do
     echo "test-package: $release"
-    make_root "$release"
-    case "$package" in
+    if [ "$release" = image ]; then make_root bookworm; else make_root "$release"; fi
+    case "$release $package" in
+    image\ *) try_image ;;
     *.deb) try_deb "$release" ;;
     *) try_tarball "$release" ;;
     esac
-    test -s "$root/home/anna/Stores/a.sqlite" || fail "$release: the data is gone"
+    test -s "$root/home/anna/Stores/a.sqlite" || test -s "$root/stores/a.sqlite" || fail "$release: the data is gone"
     umount "$root/proc"
     rm -rf --one-file-system "$root"
     echo "test-package: $release: right"

@@ -9,6 +9,9 @@ private let triesForAFile = 3
 /// The number of tries to read a database and its log while they do not change.
 private let triesForFiles = 5
 
+/// The number of times that directories are read again whose names changed meanwhile.
+private let triesForNames = 5
+
 /// The number of refused files after which other threads read no more.
 ///
 /// Some file systems report other attributes once a file is open.
@@ -29,8 +32,28 @@ extension BackupWriter {
             try context.checkCancellation()
             let path = full(file.path)
             // The file is already in the archive, added under the cut.
-            guard !addedSupport.contains(path) else { return .skip }
-            return try visit(WalkedFile(path: path, directory: file.directory, info: file.info))
+            guard !addedSupport.contains(path), !visited.contains(path) else { return .skip }
+            let walked = WalkedFile(path: path, directory: file.directory, info: file.info)
+            let choice = try visit(walked)
+            if cut == nil { visited.add(walked, isEntered: choice == .descend) }
+            return choice
+        }
+    }
+
+    /// Adds everything in the stores directory, also what gets another name meanwhile.
+    func walkAll() throws {
+        try visited.begin(in: directory.path)
+        try walk(from: nil)
+        for _ in 1...triesForNames {
+            let changed = try visited.takeChanged(below: directory.path)
+            if changed.isEmpty { return }
+            for path in changed {
+                do {
+                    try walk(from: path)
+                } catch let error as FileError where error.isMissing {
+                    // It was renamed or removed, and so its parent has changed.
+                }
+            }
         }
     }
 

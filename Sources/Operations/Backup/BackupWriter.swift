@@ -45,6 +45,7 @@ final class BackupWriter {
     var addedSupport: Set<RelativePath> = []
     var addedFiles: Set<RelativePath> = []
     var addedDirectories: Set<RelativePath> = []
+    var visited = VisitedEntries()
 
     /// Prepares to write an archive into a stream, or into an empty file that the caller must sync.
     init(
@@ -109,7 +110,7 @@ final class BackupWriter {
         // Writers in a rollback mode had to wait until now.
         cut = nil
         for (store, error) in unopened { try addUnopened(store, since: error) }
-        try walk(from: nil)
+        try walkAll()
         try archive.drain()
         try addRefused()
         try changes?.finish()

@@ -46,13 +46,13 @@ extension RestoreBackup {
             try await application.whileStopped(&swap) { swap in
                 // Check before the safety backup, because a refused restore needs none, and once more after it.
                 if !options.application.stop.isEmpty { try refuseIfInUse(plan, swap.paths) }
-                let (backup, kept) = try await makeSafetyBackup(of: swap.paths, before: plan, locks)
-                if let refusal = try exchange(&swap, plan, locks, keeping: kept, staged) {
+                let safety = try await makeSafetyBackup(of: swap.paths, before: plan, locks)
+                if let refusal = try exchange(&swap, plan, locks, after: safety, staged) {
                     try stageInside(&swap, plan, locks, since: refusal)
                     staged = try fill(swap.paths, with: plan)
-                    _ = try exchange(&swap, plan, locks, keeping: kept, staged)
+                    _ = try exchange(&swap, plan, locks, after: safety, staged)
                 }
-                return backup
+                return safety.backup
             }
         (outcome.stores, outcome.problems) = (staged.stores, staged.problems)
         do {
@@ -120,13 +120,14 @@ extension RestoreBackup {
         _ swap: inout NameSwap,
         _ plan: RestorePlan,
         _ locks: RestoreLocks,
-        keeping kept: Set<RelativePath>?,
+        after safety: SafetyBackup,
         _ staged: StagedData
     ) throws -> FileError? {
         try refuseIfInUse(plan, swap.paths)
         try plan.part?.refuseIfChanged(in: swap.paths.live)
+        try refuseIfChanged(since: safety, plan, in: swap.paths.live, of: swap.paths.live)
         try context.checkCancellation()
-        try swap.journal.noteKept(by: plan.archived, kept, swap.paths, context)
+        try swap.journal.noteKept(by: plan.archived, safety.kept, swap.paths, context)
         do {
             try swap.exchange(stores: staged.stores)
         } catch {
@@ -134,6 +135,8 @@ extension RestoreBackup {
         }
         do {
             try checkInPlace(swap)
+            // Nobody can reach the replaced data by its name any more.
+            try refuseIfChanged(since: safety, plan, in: swap.paths.old, of: swap.paths.live)
             _ = try swap.keep(sweeps: true)
         } catch {
             throw RestoreError.rolledBack(error, refused: try rollBack(&swap))

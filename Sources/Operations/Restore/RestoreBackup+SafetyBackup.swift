@@ -5,20 +5,28 @@ internal import Stores
 internal import SystemPackage
 
 extension RestoreBackup {
+    /// A backup of the data that a restore replaces.
+    struct SafetyBackup {
+        /// The backup; `nil` if there is nothing to back up, or if the user wants none.
+        var backup: Backup?
+        /// The paths that the restore keeps; `nil` if the restored backup excluded nothing.
+        var kept: Set<RelativePath>?
+        /// The data as it was before the backup; `nil` if the user wants none.
+        var look: DirectoryLook?
+    }
+
     /// Backs up the data that a restore replaces, so that the restore can be undone.
-    ///
-    /// - Returns: the backup, `nil` if there is nothing to back up, or if the user wants no safety backup; and the
-    ///   paths that the restore keeps, `nil` if the restored backup excluded nothing.
     func makeSafetyBackup(
         of paths: RestorePaths,
         before plan: RestorePlan,
         _ locks: RestoreLocks
-    ) async throws -> (Backup?, kept: Set<RelativePath>?) {
+    ) async throws -> SafetyBackup {
         let (archived, part) = (plan.archived, plan.roots)
         let kept = try KeepingPlan(of: archived, paths, part: part, context)?.announce(context)
         guard options.makesSafetyBackup, let live = try? StoresDirectory(paths.live) else {
-            return (nil, kept)
+            return SafetyBackup(kept: kept)
         }
+        let look = try DirectoryLook(at: live, of: plan.roots, but: kept ?? [])
         let backup = try await makeSafetyBackup(
             of: live,
             before: archived,
@@ -26,7 +34,32 @@ extension RestoreBackup {
             keeping: kept,
             holding: [locks.parent, locks.live].compactMap(\.self)
         )
-        return (backup, kept)
+        return SafetyBackup(backup: backup, kept: kept, look: look)
+    }
+
+    /// Throws if something was written that the safety backup may lack, even if its writer has ended since.
+    ///
+    /// - Parameters:
+    ///   - safety: the safety backup.
+    ///   - plan: the restore.
+    ///   - place: the directory that has the data now, before or after the exchange.
+    ///   - live: the stores directory, for messages.
+    /// - Throws: `RestoreError.changed`, unless the user restores into stores in use; `FileError`.
+    func refuseIfChanged(
+        since safety: SafetyBackup,
+        _ plan: RestorePlan,
+        in place: FilePath,
+        of live: FilePath
+    ) throws {
+        guard let before = safety.look else { return }
+        // If nothing was moved out of the way, there is no directory for it.
+        let now = try FileInfo.ifPresent(place).map { _ in
+            try DirectoryLook(at: StoresDirectory(place), of: plan.roots, but: safety.kept ?? [])
+        }
+        if now?.isSame(as: before) ?? before.isEmpty { return }
+        let error = RestoreError.changed(now?.newest?.below(live) ?? live)
+        guard options.force else { throw error }
+        context.warn("\(error): the backup of it may lack that")
     }
 
     /// Backs up a directory before something in it is replaced; `nil` if there is nothing to back up.

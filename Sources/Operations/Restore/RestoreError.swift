@@ -17,6 +17,8 @@ public enum RestoreError: ExplainedError {
     case rolledBack(any Error, refused: FilePath)
     /// Applications have a store open; nothing was changed.
     case storesInUse(store: String, by: [LockHolder])
+    /// Something was written in the stores directory since its data was backed up; nothing was changed.
+    case changed(FilePath)
     /// A process sees something in the stores directory even after it is renamed; nothing was changed.
     case held(FilePath, by: DirectoryHolder)
     /// Unpacking needs more space than there is; nothing was changed.
@@ -56,7 +58,8 @@ public enum RestoreError: ExplainedError {
     /// Returns an error that reports the state after a restore which left the stores as they were.
     static func saying(_ error: any Error) -> any Error {
         switch error {
-        case rolledBack, rollbackFailed, storesInUse, held, tooLarge, inTheWay, restoreFailed,
+        case rolledBack, rollbackFailed, storesInUse, changed, held, tooLarge, inTheWay,
+            restoreFailed,
             targetNotEmpty, declined, OperationError.remoteInsideStores, is CancellationError:
             error
         default: restoreFailed(error)
@@ -74,7 +77,7 @@ public enum RestoreError: ExplainedError {
 
     public var outcome: FailureOutcome {
         switch self {
-        case .storesInUse, .held: .inUse
+        case .storesInUse, .changed, .held: .inUse
         case .tooLarge: .noSpace
         case .rollbackFailed, .cannotRecover, .newerJournal: .rollbackFailed
         case .refusedInUse(_, _, _, let error), .unsettled(_, _, let error):
@@ -114,6 +117,8 @@ public enum RestoreError: ExplainedError {
                 + "your data is in '\(printable(old))', the backup's in '\(printable(new))'"
         case .storesInUse(let store, let holders):
             "the store '\(store)' is in use by \(holders.map(\.description).joined(separator: ", "))"
+        case .changed(let path):
+            "'\(printable(path))' was changed while the data was backed up that would be replaced"
         case .held(let path, let holder):
             "'\(printable(path))' would be replaced, and \(holder): what is there now would stay there"
         case .tooLarge(let path, let needed, let available):
@@ -154,6 +159,7 @@ public enum RestoreError: ExplainedError {
             "move the directory that you want to its place by hand; nothing was deleted"
         case .storesInUse:
             "close it and try again, or go on at your own risk with '--force'"
+        case .changed: "stop the application and what else writes there, and try again"
         case .held: "end it, or let it leave, and try again, or go on with '--force'"
         case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
         case .mountInside(let path):

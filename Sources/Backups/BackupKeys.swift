@@ -91,6 +91,16 @@ public final class BackupKeys: Sendable {
         }
     }
 
+    /// Returns a digest of recipients, by which backups for others are told apart; `nil` for no encryption.
+    ///
+    /// All passphrases have one digest.
+    package static func digest(of recipients: [Recipient]?) -> String? {
+        guard let recipients else { return nil }
+        let text = recipients.map(\.description).sorted().joined(separator: "\n")
+        let digest = Array(text.utf8).withUnsafeBytes { Digest(of: $0) }
+        return String(digest.description.prefix(32))
+    }
+
     /// Returns the recipients of an archive, each of which must belong to an available secret key.
     ///
     /// They encrypt the archive's replacement, so that no recipient loses access.

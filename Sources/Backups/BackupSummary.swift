@@ -33,6 +33,8 @@ package struct BackupSummary: Sendable, Equatable {
     var needs: [Need] = []
     /// The amount of data in its stores; `nil` if unknown.
     package internal(set) var extent: BackupExtent?
+    /// A digest of the recipients for whom it was encrypted; `nil` if it was not, or if they are unknown.
+    package internal(set) var recipients: String?
 
     init() {}
 
@@ -53,6 +55,7 @@ package struct BackupSummary: Sendable, Equatable {
         number = header.number
         needs = header.needs ?? []
         extent = BackupExtent(of: header.stores)
+        recipients = header.recipients
     }
 
     /// Whether an archive with a manifest was summarized by an earlier version, without its extent.
@@ -95,6 +98,7 @@ extension BackupSummary: Codable {
         needs = try line.value() ?? []
         // Earlier versions did not add it, and what they know of archives elsewhere must not be lost.
         extent = try line.isAtEnd ? nil : line.text().map(BackupExtent.init(text:))
+        recipients = try line.isAtEnd ? nil : line.text()
         try line.end()
     }
 
@@ -116,6 +120,7 @@ extension BackupSummary: Codable {
         line.add(number)
         try line.add(value: needs.isEmpty ? nil : needs)
         line.add(extent?.text)
+        line.add(recipients)
         try line.encode(to: encoder)
     }
 }

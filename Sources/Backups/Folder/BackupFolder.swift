@@ -222,8 +222,10 @@ public struct BackupFolder: Sendable {
             return "a backup that is being made, or was interrupted"
         }
         if file.isAppleDouble { return "macOS keeps attributes of another file in it" }
-        // An empty file that had content when it was inspected before is a damaged backup.
-        if file.size == 0, memory.catalog.lastSeen(name, in: address) == nil {
+        // An empty file that had content when it was inspected before, or that has a backup's name, is a damaged backup.
+        if file.size == 0, memory.catalog.lastSeen(name, in: address) == nil,
+            BackupName.date(of: name, in: timeZone) == nil
+        {
             return "it is empty: another program holds its place, or has not written it yet"
         }
         return BackupName.suffix(of: name) != nil
@@ -262,7 +264,7 @@ public struct BackupFolder: Sendable {
     }
 
     /// Returns a deleted backup, with the facts from its manifest if its archive is on this machine.
-    func backup(_ entry: TrashedBackup) -> Backup {
+    package func backup(_ entry: TrashedBackup) -> Backup {
         var file = entry.file
         file.name = entry.name
         var backup = Backup(file, timeZone: timeZone)

@@ -26,6 +26,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case taken(String, address: String)
     /// No backup of the name was deleted recently.
     case notInTrash(String, address: String)
+    /// The deleted increment was made a full backup, which is in the folder.
+    case consolidated(String, whole: String)
     /// An archive does not fit into the free space where it is to be fetched.
     case noSpace(String, needed: Int64, available: Int64)
     /// The backup is pinned, and can be removed only after it is unpinned.
@@ -52,7 +54,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .noBackup, .noBackups, .onlySafetyBackups, .nothingToUndo, .ambiguous, .notInTrash,
             .missingNeed, .noneUntil, .undoneElsewhere, .unknownUndo:
             .notFound
-        case .badAnnotations, .nameTaken, .taken, .pinned, .notReady, .needed, .perhapsNeeded:
+        case .badAnnotations, .consolidated, .nameTaken, .taken, .pinned, .notReady, .needed,
+            .perhapsNeeded:
             .failed
         case .noSpace: .noSpace
         }
@@ -81,6 +84,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
             "'\(name)' cannot come back: there is another backup of that name in '\(address)'"
         case .taken(let name, let address):
             "there is another backup named '\(name)' in '\(address)'"
+        case .consolidated(let name, let whole):
+            "'\(name)' was not brought back: '\(whole)' is the same backup, as a whole one"
         case .notInTrash(let name, let address):
             "there is no deleted backup named '\(name)' in '\(address)'"
         case .noSpace(let path, let needed, let available):
@@ -129,6 +134,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
             "did you mean '\(nearest)'? \(Advice.list) to see what there is"
         case .noBackup, .noneUntil, .nothingToUndo: "\(Advice.list) to see what there is"
         case .noBackups: "run 'grocerydude backup' to make one"
+        case .consolidated(_, let whole):
+            "nothing is missing; to see it, run '\(Advice.command("show", whole))'"
         case .notInTrash: "run 'grocerydude list --trash' to see what there is"
         }
     }

@@ -35,6 +35,8 @@ public struct ManifestHeader: Codable, Sendable {
     public var expectedRows: [StoreRows]?
     /// The excluded files and the rules; `nil` if there were no rules.
     public var excluded: Excluded?
+    /// A digest of the recipients for whom it was encrypted, see `BackupKeys.digest`; `nil` if it was not.
+    public var recipients: String?
     /// The lineage of the backup, in which later backups may be built on it; `nil` if there is none.
     public var lineage: String?
     /// The number in its lineage; 0 for the first backup, which is full.

@@ -12,6 +12,8 @@ struct BackupPlan {
     var folder: BackupFolder
     /// The origin to record in the manifest.
     var origin: Origin
+    /// The digest of the recipients to record in the manifest; `nil` for no encryption.
+    var recipients: String?
     /// A directory for data that does not fit into memory.
     var scratch: FilePath
     /// The guard that marks the manifest if much data is gone.

@@ -11,7 +11,8 @@ extension BackupWriter {
         let missing = stores.reduce(into: Set()) { missing, store in
             missing.formUnion(store.0.missingFiles(store.1, in: directory.path))
         }
-        if let first = missing.sorted().first, !missing.isSubset(of: plan.knownMissing), !isLastTry
+        if let first = missing.sorted().first, !missing.isSubset(of: plan.knownMissing),
+            !plan.isLastTry
         {
             throw CutAgain(reason: "'\(first)' is missing", missing: missing)
         }
@@ -40,7 +41,7 @@ extension BackupWriter {
                 noteMissing(path, "is no file, or behind a link")
                 continue
             }
-            guard isLastTry else { throw CutAgain(reason: "'\(path)' was removed") }
+            guard plan.isLastTry else { throw CutAgain(reason: "'\(path)' was removed") }
             noteMissing(path, "went while the backup was made")
         }
     }

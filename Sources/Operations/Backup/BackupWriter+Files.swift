@@ -208,7 +208,7 @@ extension BackupWriter {
                 !leftOut.stores.contains(where: { $0.path == walked.path }),
                 DatabaseHeader.begins(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             {
-                guard isLastTry else {
+                guard plan.isLastTry else {
                     throw CutAgain(reason: "'\(walked.path)' turned out to be a store")
                 }
                 isNewStore = true
@@ -354,7 +354,7 @@ extension BackupWriter {
         guard try directory.foreignDatabase(of: path) != nil,
             try !plan.options.leavingOut.leavesOut(database, in: directory.path)
         else { return false }
-        guard isLastTry else { throw CutAgain(reason: "'\(path)' was made") }
+        guard plan.isLastTry else { throw CutAgain(reason: "'\(path)' was made") }
         note(.neverStill, database, "'\(path)' was made after the cut, and is of another moment")
         return false
     }

@@ -12,7 +12,6 @@ final class BackupWriter {
     let directory: StoresDirectory
     let context: OperationContext
     let plan: BackupPlan
-    var isLastTry: Bool { plan.isLastTry }
     let folderIdentity: FileInfo.Identity?
     /// The size of all regular files in bytes, according to the survey.
     private let size: Int64
@@ -145,7 +144,7 @@ final class BackupWriter {
             of: cut.members,
             known: known?.reports ?? [:],
             checking: plan.options.checksStores ? .full : .none,
-            isLastTry: isLastTry,
+            isLastTry: plan.isLastTry,
             isStrict: plan.options.isStrict,
             naming: plan.options.externalFiles,
             context
@@ -200,6 +199,7 @@ final class BackupWriter {
             )
             header.origin = plan.origin.id
             header.originName = plan.origin.name
+            header.recipients = plan.recipients
             header.vouchers = try plan.folder.keys.signers?.vouchers()
             let exclusions = plan.options.exclusions
             plan.lineage?.plan.mark(&header)
@@ -216,7 +216,7 @@ final class BackupWriter {
             try manifest.begin(header)
             self.header = header
             return stores
-        } catch StoreError.busy(let name) where !isLastTry {
+        } catch StoreError.busy(let name) where !plan.isLastTry {
             throw CutAgain(reason: "'\(name)' was locked")
         }
     }
@@ -224,7 +224,9 @@ final class BackupWriter {
     private func add(_ member: StoresCut.Member) throws {
         let snapshot = member.snapshot
         guard let info = try FileInfo.ifPresent(member.store.location) else {
-            guard isLastTry else { throw CutAgain(reason: "'\(member.store.path)' was removed") }
+            guard plan.isLastTry else {
+                throw CutAgain(reason: "'\(member.store.path)' was removed")
+            }
             return note(.unreadable, member.store.path, "it was removed while it was backed up")
         }
         func read(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Int {
@@ -243,7 +245,7 @@ final class BackupWriter {
             read: read
         )
         guard isWhole else {
-            guard isLastTry else {
+            guard plan.isLastTry else {
                 throw CutAgain(
                     reason: "'\(member.store.path)' was opened or written by an application"
                 )

@@ -13,16 +13,20 @@ extension CreateBackup {
         guard options.skipsUnchanged, written.trailer.problems.isEmpty,
             written.header.anomalies == nil,
             let newest = folder.own(backups).ordinary.notFromFuture(options.date).first,
-            newest.damage == nil, !newest.isPartial
+            newest.damage == nil, !newest.isPartial,
+            // What has gone is accepted by a new backup.
+            !(newest.isAnomalous && options.acceptsChanges)
         else { return nil }
         var root = newest.root
         var exclusions = newest.exclusions
+        var recipients = newest.summary.recipients
         if let location = newest.file.location {
             do {
                 let keys = folder.keys
                 let archived = try ArchivedBackup(location, name: newest.name, keys: keys)
                 root = archived.header?.root
                 exclusions = archived.header?.excluded?.key
+                recipients = archived.header?.recipients
             } catch let error where error.isOfKeys {
                 // The recorded facts are those of this very file.
             } catch {
@@ -30,8 +34,9 @@ extension CreateBackup {
             }
         }
         let home = folder.home(of: newest)
-        // With other exclusions, a restore would keep other files.
-        guard root == written.header.root, exclusions == written.header.excluded?.key,
+        // With other exclusions, a restore would keep other files. With other recipients, others can restore.
+        guard recipients == written.header.recipients, root == written.header.root,
+            exclusions == written.header.excluded?.key,
             home.content(of: newest) == written.trailer.content,
             // Another machine may have deleted it in spite of our lock.
             try await home.remote.list().contains(where: {
@@ -99,12 +104,14 @@ extension CreateBackup {
         return backups.first { $0.name.exact == name.exact }
     }
 
-    /// Returns the backups that a new one may be built on, without the one that it will replace.
-    func bases(among backups: [Backup]) -> [Backup] {
-        guard options.sameName == .replace,
-            let other = rival(ofIncrement: true, among: backups)
-        else { return backups }
-        return backups.filter { $0.name.exact != other.name.exact }
+    /// Returns the backups that a new one may be built on: not the one that it will replace, and none for others, since
+    /// the new recipients could not restore it.
+    func bases(among backups: [Backup]) throws -> [Backup] {
+        let recipients = try BackupKeys.digest(of: recipients())
+        let other = options.sameName == .replace ? rival(ofIncrement: true, among: backups) : nil
+        return backups.filter {
+            $0.summary.recipients == recipients && $0.name.exact != other?.name.exact
+        }
     }
 
     /// Replaces the backup that has a new backup's preferred name, if the options say so.

@@ -223,8 +223,7 @@ public struct CreateBackup: Sendable {
         _ lineage: inout Lineage?
     ) async throws -> (ArchiveDraft, WrittenArchive) {
         let anomalyGuard = anomalyGuard(after: backups)
-        let expected = anomalyGuard.expected ?? []
-        let knownStores = Set(expected.compactMap { RelativePath(printed: $0.path) })
+        let expected = anomalyGuard.expected?.compactMap { RelativePath(printed: $0.path) }
         // A backup that may have to wait is a file of this machine first.
         let streaming =
             options.streams && !options.queues ? try await folder.streamingFolder(context) : nil
@@ -247,13 +246,14 @@ public struct CreateBackup: Sendable {
             )
             do {
                 try await verifyBase(of: place, among: backups)
-                var plan = BackupPlan(
+                var plan = try BackupPlan(
                     options: options,
                     folder: folder,
                     origin: folder.origin ?? Origin(of: path),
+                    recipients: BackupKeys.digest(of: recipients()),
                     scratch: destination.workplace,
                     anomalyGuard: anomalyGuard,
-                    knownStores: knownStores,
+                    knownStores: Set(expected ?? []),
                     knownMissing: next.missing,
                     isFirstTry: next.number == 1,
                     isLastTry: next.isLast

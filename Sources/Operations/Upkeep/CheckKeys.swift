@@ -43,7 +43,9 @@ public struct CheckKeys: Sendable {
         for backup in wanted {
             try context.checkCancellation()
             do {
-                try await folder.home(of: backup).checkKey(of: backup)
+                for needed in all.withNeeds(of: [backup]) {
+                    try await folder.home(of: needed).checkKey(of: needed)
+                }
                 items.append(Item(backup: backup))
             } catch let error as CancellationError {
                 throw error

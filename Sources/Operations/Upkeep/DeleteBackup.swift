@@ -130,11 +130,16 @@ public struct DeleteBackup: Sendable {
     ///
     /// - Returns: the backup, the base backups that came back with it, and the problems that occurred although it is
     ///   back.
+    /// - Throws: `BackupFolderError`; `.consolidated` if a full backup is in its place; `RemoteError`, `FileError`.
     public func undo(
         _ text: String
     ) async throws -> (backup: TrashedBackup, needs: [TrashedBackup], problems: [Problem]) {
         try await context.withLock(folder) {
             let backup = try await folder.findTrashed(text)
+            let listed = try await folder.list().backups
+            if let whole = listed.whole(inPlaceOf: folder.backup(backup)) {
+                throw BackupFolderError.consolidated(backup.name, whole: whole.name)
+            }
             let needs = try await trashedNeeds(of: backup)
             var problems: [Problem] = []
             for one in needs + [backup] {

@@ -17,6 +17,8 @@ enum CommandError: ExplainedError {
     case noBackupNamed
     /// The last restore made no safety backup; the newest one is of a restore before.
     case restoreWithoutSafety(of: String?, older: String)
+    /// The last restore changed nothing of the named paths; a restore before may have.
+    case notChangedByRestore([String], safety: String)
     /// Another remote folder is linked already.
     case alreadyLinked(profile: String?, to: String)
     /// The remote folder to unlink belongs to all profiles.
@@ -48,7 +50,7 @@ enum CommandError: ExplainedError {
         switch self {
         case .answerLost: .partial
         case .noProcesses, .tooFewThreads, .alreadyLinked, .badMap, .notAReport: .failed
-        case .noSigner, .restoreWithoutSafety: .notFound
+        case .noSigner, .restoreWithoutSafety, .notChangedByRestore: .notFound
         case .notTrusted: .restoreFailed
         default: .usage
         }
@@ -65,6 +67,8 @@ enum CommandError: ExplainedError {
         case .noBackupNamed: "no backup is named, and there is no terminal to choose one on"
         case .restoreWithoutSafety(let backup, _):
             "the last restore\(backup.map { ", from '\($0)'," } ?? "") made no safety backup: nothing undoes it"
+        case .notChangedByRestore(let paths, let safety):
+            "the last restore, before which '\(safety)' was made, changed nothing of '\(paths.joined(separator: "', '"))'"
         case .alreadyLinked(let profile, let address):
             "\(profile.map { "'\($0)' is " } ?? "")already linked to '\(address)'"
         case .linkedForAll(let address, let place):
@@ -98,6 +102,8 @@ enum CommandError: ExplainedError {
         case .noBackupNamed: "name one, or 'latest': grocerydude restore latest"
         case .restoreWithoutSafety(_, let older):
             "to go back to the data before an earlier restore, run '\(Advice.command("restore", older))'"
+        case .notChangedByRestore(let paths, _):
+            "run 'grocerydude list' for a backup made before an earlier restore, then 'grocerydude restore NAME \(paths.map { "--only \(shellWord($0))" }.joined(separator: " "))'"
         case .alreadyLinked: "use '--replace' to link another folder; the backups there stay"
         case .linkedForAll:
             "give each profile a folder of its own: grocerydude link DIR --profile NAME"

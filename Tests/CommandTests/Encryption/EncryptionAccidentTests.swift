@@ -42,6 +42,29 @@ struct EncryptionAccidentTests {
         #expect(try home.leaks() == [])
     }
 
+    @Test("A backup for other recipients is whole, and is made even if nothing has changed")
+    func otherRecipients() throws {
+        let made = try program.run("key", "generate", "--output", "new.txt")
+        let other = ["--recipient", String(made.text.dropLast())]
+        // An increment on a small backup would not be worth it.
+        var random = Pseudorandom(seed: 78)
+        try program.sandbox.write(random.bytes(17 << 20), to: "Stores/large")
+        let increments = ["--incremental"]
+        _ = try home.encrypt(increments)
+        _ = try program.run("items", "add", "Salt")
+        #expect(try home.encrypt(increments).text.contains("Changes.zip.age"))
+        let skipped = try home.encrypt(["--skip-if-unchanged"])
+        #expect(skipped.errors.contains("nothing has changed"), "\(skipped.errors)")
+        let backup = ["backup", "--skip-if-unchanged"] + other
+        let first = try program.run(backup + increments)
+        #expect(first.status == 0 && first.text.contains("Stores.zip.age"), "\(first.errors)")
+        #expect(try program.run(backup).errors.contains("nothing has changed"))
+        #expect(try program.run("check", "latest", "--identity", "new.txt").status == 0)
+        #expect(try program.run(backup.dropLast(2) + ["--set", "recipients="]).status == 0)
+        let plain = try Directory.open(program.sandbox.path("Remote")).names()
+        #expect(plain.contains { $0.description.hasSuffix("Stores.zip") })
+    }
+
     @Test("A rotation leaves a damaged backup as it is, and encrypts the others again")
     func rotatingDamage() throws {
         _ = try home.encrypt()

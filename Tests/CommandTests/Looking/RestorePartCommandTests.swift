@@ -44,6 +44,20 @@ struct RestorePartCommandTests {
         try LocalFileSystem().remove(sandbox.path("Stores/photos/deep"))
     }
 
+    @Test("An undo of a part is refused if the last restore changed nothing of it")
+    func undoOfAnother() throws {
+        try change()
+        try program.expect("restore", "latest", "--only", "note.txt", "--yes", "--quiet")
+        try program.expect("restore", "latest", "--only", "photos/1", "--yes", "--quiet")
+        let undo = ["restore", "--undo", "--yes", "--only"]
+        let refused = try program.run(undo + ["note.txt"])
+        #expect(refused.status == 10, "\(refused.errors)")
+        #expect(refused.errors.contains("changed nothing of 'note.txt'"))
+        #expect(try text("note.txt") == "old note.txt")
+        #expect(try program.run(undo + ["photos/1"]).status == 0)
+        #expect(try text("photos/1") == "new photos/1")
+    }
+
     @Test("A restore of a part is reported before and after, and can be undone")
     func words() throws {
         try change()

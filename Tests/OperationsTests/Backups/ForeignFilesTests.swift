@@ -69,5 +69,9 @@ struct ForeignFilesTests {
         try write([], name)
         let cut = try await list().backups.first { $0.name == name }
         #expect(cut?.archiveDamage != nil)
+        // A copy that another machine has never seen whole.
+        try write([], "[2026-Nov-20] 07.00 AM Stores.zip")
+        let empty = try await list().backups.first { $0.name.hasPrefix("[2026-Nov-20]") }
+        #expect(empty?.archiveDamage != nil)
     }
 }

@@ -32,6 +32,12 @@ struct ConsolidateTests {
         #expect(whole.isPinned && whole.needs.isEmpty && whole.time == backups[2].time)
         #expect(outcome.replaced?.name == backups[2].name)
         #expect(try await hasTrash() == [backups[2].name])
+        // The increment would be hidden by the whole backup.
+        await #expect(throws: BackupFolderError.consolidated(backups[2].name, whole: whole.name)) {
+            try await DeleteBackup(from: life.scene.folder(), context: life.scene.context())
+                .undo(backups[2].displayName)
+        }
+        #expect(try await hasTrash() == [backups[2].name])
         for name in life.names { #expect(try await life.differences(name).isEmpty) }
         // The one that is built on it needs nothing else: all others may go.
         let folder = life.scene.folder()

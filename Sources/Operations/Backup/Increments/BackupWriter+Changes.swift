@@ -73,7 +73,7 @@ extension BackupWriter {
     /// of these may be recorded as a file that is no store.
     /// - Returns: the state; `nil` if it proves nothing about the content.
     func identity(of file: WalkedFile, _ info: FileInfo) -> String? {
-        guard !isLastTry, !storeFiles.contains(file.path) else { return nil }
+        guard !plan.isLastTry, !storeFiles.contains(file.path) else { return nil }
         return info.standing(at: plan.options.date, settledFor: FileInfo.writeback)
     }
 

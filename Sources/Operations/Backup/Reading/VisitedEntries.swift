@@ -33,6 +33,7 @@ struct VisitedEntries {
     /// Returns the directories whose names have changed since they were read, with their times as of now.
     ///
     /// - Parameter root: the directory in which the walk began.
+    /// - Returns: their paths; `nil` for the walk's own.
     /// - Throws: `FileError`.
     mutating func takeChanged(below root: FilePath) throws -> [RelativePath?] {
         var changed: [RelativePath?] = []

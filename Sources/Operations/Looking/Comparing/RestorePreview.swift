@@ -75,6 +75,13 @@ public struct RestorePreview: Sendable {
     /// If not, the time was up, or something could not be read.
     public var isComplete = true
 
+    /// Whether everything was compared, and no content would change.
+    public var changesNothing: Bool {
+        isComplete && tables.isEmpty && schemas.isEmpty && virtualTables.isEmpty && numbers.isEmpty
+            && unread.isEmpty && stores.isEmpty && externalData.isEmpty && files.isEmpty
+            && directories.isEmpty
+    }
+
     // Sets of the items in the lists above, for fast lookup.
     private var unreadPaths: Set<ExactString> = []
     private var wholePaths: Set<ExactString> = []

@@ -192,10 +192,13 @@ struct RestoreCommand: FolderCommand {
         // For a remote archive, too much would have to be fetched before the question.
         let isShown =
             target == nil && backup.isOnThisMachine
-            && (dryRun || !yes && invocation.console.canAsk)
+            && (dryRun || !yes && invocation.console.canAsk || undo && !part.paths.isEmpty)
         let shown =
             isShown
             ? try await restore.plan(backup, to: invocation.stores, comparing: true) : nil
+        if undo, !part.paths.isEmpty, shown?.preview?.changesNothing == true {
+            throw CommandError.notChangedByRestore(part.paths, safety: backup.displayName)
+        }
         if !dryRun { shown?.preview?.lines.forEach(invocation.console.message) }
         let isAgreed = try invocation.confirm(
             question(of: backup, invocation),

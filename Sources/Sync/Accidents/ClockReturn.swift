@@ -16,7 +16,7 @@ struct ClockReturn {
     /// - Throws: `SidecarError`, `FileError`.
     func run(_ outgoing: Outgoing) throws {
         let horizon = HybridClock.horizon(at: now)
-        guard try access.clock.last >= horizon else { return }
+        guard try access.membership.clock.last >= horizon else { return }
         var clock = HybridClock()
         var ahead: [KnownRow] = []
         try access.forEachKnown { row in
@@ -25,8 +25,8 @@ struct ClockReturn {
             if clocks.contains(where: { $0 >= horizon }) { ahead.append(row) }
         }
         let reading = clock.tick(now: now, modified: now)
-        try access.setClock(clock)
-        let stamp = Stamp(clock: reading, device: try access.own)
+        try access.membership.setClock(clock)
+        let stamp = Stamp(clock: reading, device: try access.membership.own)
         outgoing.clock = reading
         for row in ahead {
             let state = row.state.stamped(stamp, from: horizon)

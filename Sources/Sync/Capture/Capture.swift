@@ -165,7 +165,7 @@ struct Capture {
     /// Leaves the tables that the schema no longer has: their rows are held, and not deleted.
     private func leaveMissingTables() throws {
         let names = Set(tables.map(\.name))
-        let map = try access.map
+        let map = try access.membership.map
         let excluded = Set(map.exclude.map { map.tables[$0]?.was ?? $0 })
         for name in try access.seededTables() where !names.contains(name) {
             try access.leave(name, keepsIDs: excluded.contains(name))

@@ -139,8 +139,8 @@ extension SidecarAccess {
             return change
         }
         guard former != meanings else { return change }
-        try RenameCheck(former: former, present: meanings, map: map).run(tables)
-        let rules = SchemaRules(try map)
+        try RenameCheck(former: former, present: meanings, map: membership.map).run(tables)
+        let rules = SchemaRules(try membership.map)
         for table in tables {
             let columns = meanings.changed(since: former, in: table.name)
             if columns.isEmpty { continue }

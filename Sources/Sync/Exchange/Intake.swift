@@ -156,7 +156,7 @@ struct Intake {
             let map = try DocumentFile<SyncMap>(envelope, name: file.name)
             try believe(map.header.clock, of: file)
             try sidecar.write { access in
-                guard try access.groups.contains(map.header.group) else {
+                guard try access.membership.groups.contains(map.header.group) else {
                     taken.strangers.insert(map.header.group)
                     return
                 }
@@ -232,11 +232,11 @@ struct Intake {
         _ taken: inout Taken
     ) throws {
         try sidecar.write { access in
-            guard try access.groups.contains(card.header.group) else {
+            guard try access.membership.groups.contains(card.header.group) else {
                 taken.strangers.insert(card.header.group)
                 return
             }
-            let own = try access.own
+            let own = try access.membership.own
             let heard = card.content.seen.first { $0.device == own }?.clock ?? 0
             try see(
                 card.id,
@@ -247,7 +247,7 @@ struct Intake {
                 clock: card.header.clock,
                 heard: heard
             )
-            if try card.header.device != access.own, card.content.gone == nil {
+            if try card.header.device != access.membership.own, card.content.gone == nil {
                 try access.setName(card.content.name, of: card.header.device)
             }
             if card.content.gone == nil {
@@ -255,7 +255,7 @@ struct Intake {
             }
             guard let gone = card.content.gone else { return }
             try access.setGone(gone)
-            if try gone == access.own { taken.isForgotten = true }
+            if try gone == access.membership.own { taken.isForgotten = true }
         }
     }
 
@@ -266,7 +266,7 @@ struct Intake {
         _ taken: inout Taken
     ) throws {
         try sidecar.write { access in
-            guard try access.groups.contains(index.header.group) else {
+            guard try access.membership.groups.contains(index.header.group) else {
                 taken.strangers.insert(index.header.group)
                 return
             }
@@ -298,12 +298,12 @@ struct Intake {
     private func join(_ file: ChangeFile, _ remote: RemoteFile, _ taken: inout Taken) throws {
         try sidecar.write { access in
             let header = file.header
-            guard try access.groups.contains(header.group) else {
+            guard try access.membership.groups.contains(header.group) else {
                 taken.strangers.insert(header.group)
                 return
             }
-            let own = try access.own
-            let ids = try access.ownIDs
+            let own = try access.membership.own
+            let ids = try access.membership.ownIDs
             let isKnown = try access.hasSeen(file.id) || access.owns(file.id)
             let seen = SeenFile(
                 id: file.id,
@@ -323,7 +323,7 @@ struct Intake {
             try access.see(seen, at: now)
             try access.hear(header.device, wall: header.wall, at: now)
             if header.device == own { taken.unknownOwn += 1 }
-            var clock = try access.clock
+            var clock = try access.membership.clock
             clock.observe(header.clock)
             try access.listen(to: header, as: ids)
             try file.forEachRow { table, delta in
@@ -335,7 +335,7 @@ struct Intake {
                 guard let old = joined.old else { return }
                 try list(old, joined.new, ids, access)
             }
-            try access.setClock(clock)
+            try access.membership.setClock(clock)
             if !header.replaces.isEmpty {
                 // A bundle replaces the files that it was made of.
                 try access.remember(

@@ -67,17 +67,17 @@ final class Outgoing {
 
     /// Returns the header of the next file of this device.
     func header() throws -> ChangeHeader {
-        let own = try access.own
+        let own = try access.membership.own
         let seen = try access.untold(except: own)
         try access.setTold()
         // A device that has read this file has read all earlier ones.
         try access.set("said", Int64(clock))
         return ChangeHeader(
-            group: try access.groups.first ?? .zero,
+            group: try access.membership.groups.first ?? .zero,
             device: own,
             clock: clock,
             wall: wall,
-            sequence: try access.nextSequence(),
+            sequence: try access.membership.nextSequence(),
             program: program,
             seen: seen
         )
@@ -86,11 +86,11 @@ final class Outgoing {
     /// Returns the header of a file that reports no newly received clocks.
     func plainHeader() throws -> ChangeHeader {
         ChangeHeader(
-            group: try access.groups.first ?? .zero,
-            device: try access.own,
+            group: try access.membership.groups.first ?? .zero,
+            device: try access.membership.own,
             clock: clock,
             wall: wall,
-            sequence: try access.nextSequence(),
+            sequence: try access.membership.nextSequence(),
             program: program
         )
     }
@@ -113,7 +113,7 @@ final class Outgoing {
     /// Puts a long value into the outbox, unless this device has sent it before.
     func keep(_ reference: BlobReference, _ content: [UInt8]) throws {
         let name = ContainerName.blob(reference.digest)
-        let group = try access.groups.first ?? .zero
+        let group = try access.membership.groups.first ?? .zero
         let file = try BlobFile.write(content, group: group)
         guard try !access.owns(file.id) else { return }
         try keep(file, as: name)
@@ -121,7 +121,7 @@ final class Outgoing {
 
     /// Puts a long value into the outbox again, because the container has lost it.
     func keepAgain(_ reference: BlobReference, _ content: [UInt8]) throws {
-        let group = try access.groups.first ?? .zero
+        let group = try access.membership.groups.first ?? .zero
         try keep(BlobFile.write(content, group: group), as: .blob(reference.digest))
     }
 }

@@ -114,7 +114,7 @@ public struct StoreExchange {
         try pass(.recovered)
         let (listing, identity) = try await meet(&outcome)
         guard let identity else { return outcome }
-        let isEnabling = try sidecar.read { try $0.phase == .enabling }
+        let isEnabling = try sidecar.read { try $0.membership.phase == .enabling }
         let takesFirst = try isEnabling || sidecar.read { try $0.integer("rolled") != nil }
         var isTaken = false
         if takesFirst, let listing {
@@ -122,7 +122,8 @@ public struct StoreExchange {
             isTaken = try await intake(listing, &outcome)
         }
         // Without the others' files, nobody can know what a rolled-back sidecar has missed.
-        let isAlone = try isEnabling && listing == nil && sidecar.read { try $0.match == nil }
+        let isAlone =
+            try isEnabling && listing == nil && sidecar.read { try $0.membership.match == nil }
         if isTaken || !takesFirst || isAlone {
             try await capture(seeds: isEnabling, or: listing, &isTaken, &outcome)
         }
@@ -133,7 +134,7 @@ public struct StoreExchange {
         }
         if let listing, !takesFirst, !isTaken { isTaken = try await intake(listing, &outcome) }
         if outcome.taken.unknownOwn > 0 || outcome.taken.isForgotten {
-            try sidecar.write { try $0.renew(at: now) }
+            try sidecar.write { try $0.membership.renew(at: now) }
         }
         try GroupMap.adopt(in: sidecar, accepts: options.acceptsChanges)
         try pass(.taken)
@@ -144,7 +145,7 @@ public struct StoreExchange {
             try await tidy(listing, introducing: isNew, &outcome)
         }
         if isEnabling, isTaken {
-            try sidecar.write { try $0.set("phase", SidecarAccess.Phase.on.rawValue) }
+            try sidecar.write { try $0.set("phase", Membership.Phase.on.rawValue) }
         }
         try conclude(&outcome, hasListed: listing != nil)
         return outcome
@@ -224,7 +225,7 @@ public struct StoreExchange {
                 try access.set("now", now)
                 var change = try access.takeSchema(Array(schema.digest.bytes.prefix(16)), tables)
                 try AwaitedFiles(access: access).take(files, in: tables, &change)
-                var clock = try access.clock
+                var clock = try access.membership.clock
                 let reading = clock.tick(now: now, modified: modified)
                 let outgoing = Outgoing(
                     access,
@@ -236,11 +237,11 @@ public struct StoreExchange {
                 var captureOptions = meaning.options(seeds: seeds)
                 captureOptions.partRows = options.mostRows / 2
                 captureOptions.change = change
-                if seeds { captureOptions.match = try access.match }
+                if seeds { captureOptions.match = try access.membership.match }
                 var capture = Capture(
                     of: tables,
                     in: access,
-                    stamp: Stamp(clock: reading, device: try access.own),
+                    stamp: Stamp(clock: reading, device: try access.membership.own),
                     random: options.random(),
                     options: captureOptions,
                     outgoing: outgoing,
@@ -253,7 +254,7 @@ public struct StoreExchange {
                 if isFirst { try access.set("view", bytes: tables.viewSignature) }
                 try meaning.check(capture.result, store)
                 try version.keep(access)
-                if outgoing.changes > 0 { try access.setClock(clock) }
+                if outgoing.changes > 0 { try access.membership.setClock(clock) }
             }
             return try body(snapshot, schema, tables)
         }

@@ -43,8 +43,11 @@ extension Sidecar {
             guard let id = listed.flatMap({ RowID(bytes: $0.bytes(0)) }),
                 let known = try access.known(id)
             else { return .nothing }
-            var clock = try access.clock
-            let stamp = Stamp(clock: clock.tick(now: now, modified: now), device: try access.own)
+            var clock = try access.membership.clock
+            let stamp = Stamp(
+                clock: clock.tick(now: now, modified: now),
+                device: try access.membership.own
+            )
             let numbers = try access.removed.numbers(with: number, of: known)
             var cells = try access.removed.lostCells(numbers, of: id, known.state, stamp)
             if let failure = try cells.set(setting, of: known, stamp, access) { return failure }
@@ -72,7 +75,7 @@ extension Sidecar {
             }
             try access.wakeHeld()
             try outgoing.finish()
-            try access.setClock(clock)
+            try access.membership.setClock(clock)
             for number in numbers { try access.run("DELETE FROM removed WHERE n = ?", [number]) }
             if !known.state.isAlive { try access.removed.forget(id) }
             return .taken

@@ -5,7 +5,7 @@ internal import GRDB
 extension SidecarAccess {
     /// Returns the other devices of the group, by their names; a device with a new id is listed once.
     func overviewDevices() throws -> [SyncOverview.Device] {
-        let (own, former) = (try own, try formerIDs())
+        let (own, former) = (try membership.own, try formerIDs())
         let said = try integer("said") ?? 0
         var devices = try rows(
             """
@@ -47,7 +47,7 @@ extension SidecarAccess {
             guard let id = DeviceID(bytes: row.bytes(0)) else { continue }
             names[id.description] = row[1]
         }
-        for id in try former { names[id.description] = try text("name") }
+        for id in try membership.former { names[id.description] = try text("name") }
         return names
     }
 
@@ -58,7 +58,7 @@ extension SidecarAccess {
     private func formerIDs() throws -> Set<DeviceID> {
         var former: Set<DeviceID> = []
         let renewed = try integer("renewed") ?? .max
-        for id in try self.former {
+        for id in try membership.former {
             let found = try row("SELECT wall, gone FROM device WHERE id = ?", [Data(id.bytes)])
             let isHeard = found.map { $0[1] as Int64 == 0 && $0[0] as Int64 > renewed } ?? false
             if !isHeard { former.insert(id) }

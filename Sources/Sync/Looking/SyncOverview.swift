@@ -108,12 +108,12 @@ public struct SyncOverview: Sendable {
     /// - Throws: `SidecarError`.
     public init(of sidecar: Sidecar) throws {
         try sidecar.read { access in
-            guard try access.phase != nil else { return }
-            group = try access.group.description
+            guard try access.membership.phase != nil else { return }
+            group = try access.membership.group.description
             container = try access.text("container")
             device = try access.text("name")
-            ownID = try access.own.description
-            isEnabling = try access.phase == .enabling
+            ownID = try access.membership.own.description
+            isEnabling = try access.membership.phase == .enabling
             (decision, decisionText) = try (access.text("decision"), access.text("decision_text"))
             isAway = try access.integer("away") == 1
             lastExchange = try access.integer("exchanged").map(Date.init(milliseconds:))
@@ -134,7 +134,7 @@ public struct SyncOverview: Sendable {
                 """
             )
             if let row = files.first { (knownFiles, knownBytes) = (row[0], row[1]) }
-            map = try access.map
+            map = try access.membership.map
             waiting = try access.waitingFiles().map {
                 Waiting(
                     file: $0.name,

@@ -61,7 +61,7 @@ struct Removals {
         in columns: [ColumnMapping]
     ) throws {
         guard let row = try access.known(step.id) else { return }
-        let own = try access.own
+        let own = try access.membership.own
         let states = try others.compactMap { try access.known($0)?.state }
         for column in columns where !step.table.key.contains(column.name) {
             guard let lost = row.state.cell(column.name), lost.stamp.device == own else { continue }

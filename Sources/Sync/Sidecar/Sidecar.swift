@@ -143,7 +143,7 @@ extension SidecarAccess {
 extension Sidecar {
     /// Returns the parts of a store that sync by the group's map, and the mappings of its tables.
     func tables(in snapshot: StoreSnapshot) throws -> (SyncSchema, [TableMapping]) {
-        let rules = try read { SchemaRules(try $0.map) }
+        let rules = try read { SchemaRules(try $0.membership.map) }
         let schema = try SyncSchema(of: snapshot, rules: rules)
         return (schema, TableMapping.mappings(of: schema.tables))
     }

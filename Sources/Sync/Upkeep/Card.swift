@@ -32,25 +32,25 @@ struct Card {
     }
 
     private func content(gone: DeviceID?) throws -> DeviceCard {
-        let own = try access.ownIDs
+        let own = try access.membership.ownIDs
         return DeviceCard(
             name: try access.text("name") ?? "",
             program: program,
             schema: try access.bytes("schema").flatMap { SchemaID(bytes: $0) } ?? .zero,
             seen: try access.heardClocks().filter { !own.contains($0.device) },
-            was: try access.former,
+            was: try access.membership.former,
             gone: gone
         )
     }
 
     private func keep(_ card: DeviceCard) throws {
-        var clock = try access.clock
+        var clock = try access.membership.clock
         // The card must be later than the card before, whatever the time is.
         let reading = clock.tick(now: 0, modified: 0)
-        try access.setClock(clock)
+        try access.membership.setClock(clock)
         let header = DocumentHeader(
-            group: try access.groups.first ?? .zero,
-            device: try access.own,
+            group: try access.membership.groups.first ?? .zero,
+            device: try access.membership.own,
             clock: reading
         )
         let file = try DocumentFile<DeviceCard>.write(header, card)

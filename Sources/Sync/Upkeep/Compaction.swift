@@ -78,7 +78,7 @@ struct Compaction {
     }
 
     private func isLeast() throws -> Bool {
-        let own = try access.own
+        let own = try access.membership.own
         let least = try access.leastDevice(heardSince: now - rules.attendance) ?? own
         return own <= least
     }

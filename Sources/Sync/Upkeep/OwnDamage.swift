@@ -34,7 +34,7 @@ struct OwnDamage {
             case .map(_, let clock, _):
                 guard try access.integer("map_clock") == Int64(clock) else { break }
                 try GroupMap(access: access)
-                    .publish(access.groupMap, through: outgoing, now: now)
+                    .publish(access.membership.groupMap, through: outgoing, now: now)
             default: continue
             }
             try access.setRemoved(file.id, at: now)

@@ -64,7 +64,7 @@ struct Removal {
         _ access: SidecarAccess
     ) throws -> [CoverProof.Covered] {
         let cover = Cover(standing)
-        let own = try access.ownIDs
+        let own = try access.membership.ownIDs
         return try listing.all.filter { folder, _ in folder != .info }.compactMap { folder, file in
             guard let known = try access.file(named: file.name), cover.has(known.id),
                 try known.isOwn

@@ -126,7 +126,7 @@ extension StoreExchange {
         Outgoing(
             access,
             outbox: sidecar.outbox,
-            clock: try access.clock.last,
+            clock: try access.membership.clock.last,
             wall: now,
             program: options.program
         )

@@ -152,7 +152,7 @@ struct Oracles {
         let states = try ContainerContent(container).states
         // Whose disk was put back has lost its list as well.
         for device in simulation.devices where !simulation.forgetful.contains(device.name) {
-            let (own, listed) = try device.inspect { (try $0.own, try $0.listedCells()) }
+            let (own, listed) = try device.inspect { (try $0.membership.own, try $0.listedCells()) }
             for (key, edit) in content.lastEdits(of: own) {
                 guard let state = states[key.id],
                     let verdict = content.verdict(on: edit, at: key, by: own, in: state)

@@ -108,7 +108,7 @@ extension Device {
         guard let snapshot = cut.members.first?.snapshot else { throw Killed() }
         return try withExtendedLifetime(cut) {
             try inspect { access in
-                let schema = try SyncSchema(of: snapshot, rules: SchemaRules(access.map))
+                let schema = try SyncSchema(of: snapshot, rules: SchemaRules(access.membership.map))
                 return try body(snapshot, TableMapping.mappings(of: schema.tables), access)
             }
         }

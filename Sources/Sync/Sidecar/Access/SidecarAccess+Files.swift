@@ -187,7 +187,7 @@ extension SidecarAccess {
             throw damaged("there is no device \(number)")
         }
         var (sequence, clock): (Int64, Int64) = (known[0], known[1])
-        let isBeginning = try phase == .enabling
+        let isBeginning = try membership.phase == .enabling
         while let next = try row(
             """
             SELECT sequence, clock FROM seen WHERE device = ?1 AND sequence > ?2

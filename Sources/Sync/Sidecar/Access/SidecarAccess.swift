@@ -47,6 +47,10 @@ final class SidecarAccess {
     /// Returns an error that describes a missing or impossible part of the sidecar.
     func damaged(_ reason: String) -> SidecarError { .damaged(path, reason: reason) }
 
+    // MARK: - The owners of tables and settings
+
+    var membership: Membership { Membership(access: self) }
+
     // MARK: - SQL
 
     /// Returns a statement that is prepared once, and found by the address of its text in the program.

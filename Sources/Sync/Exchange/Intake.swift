@@ -248,13 +248,13 @@ struct Intake {
                 heard: heard
             )
             if try card.header.device != access.membership.own, card.content.gone == nil {
-                try access.setName(card.content.name, of: card.header.device)
+                try access.devices.setName(card.content.name, of: card.header.device)
             }
             if card.content.gone == nil {
-                try access.setFormer(card.content.was, of: card.header.device)
+                try access.devices.setFormer(card.content.was, of: card.header.device)
             }
             guard let gone = card.content.gone else { return }
-            try access.setGone(gone)
+            try access.devices.setGone(gone)
             if try gone == access.membership.own { taken.isForgotten = true }
         }
     }
@@ -321,11 +321,11 @@ struct Intake {
                 return
             }
             try access.see(seen, at: now)
-            try access.hear(header.device, wall: header.wall, at: now)
+            try access.devices.hear(header.device, wall: header.wall, at: now)
             if header.device == own { taken.unknownOwn += 1 }
             var clock = try access.membership.clock
             clock.observe(header.clock)
-            try access.listen(to: header, as: ids)
+            try access.devices.listen(to: header, as: ids)
             try file.forEachRow { table, delta in
                 for cell in delta.state.cells { clock.observe(cell.stamp.clock) }
                 clock.observe(delta.state.deletion.clock)
@@ -398,6 +398,6 @@ struct Intake {
         _ winner: Stamp,
         _ access: SidecarAccess
     ) throws -> Bool {
-        try lost.clock <= access.heard(lost.device, by: winner)
+        try lost.clock <= access.devices.heard(lost.device, by: winner)
     }
 }

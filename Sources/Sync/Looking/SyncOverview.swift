@@ -143,8 +143,8 @@ public struct SyncOverview: Sendable {
                     isNewer: $0.kind == .newer
                 )
             }
-            devices = try access.overviewDevices()
-            names = try access.deviceNames()
+            devices = try access.devices.overview()
+            names = try access.devices.names()
             tables = try access.overviewTables()
         }
     }

@@ -68,7 +68,7 @@ struct Removals {
             let rivals = states.compactMap { $0.cell(column.name) }.filter { lost.loses(to: $0) }
             guard let won = rivals.max(by: { $0.loses(to: $1) }), won.value != lost.value,
                 won.stamp.device != own,
-                try lost.stamp.clock > access.heard(own, by: won.stamp)
+                try lost.stamp.clock > access.devices.heard(own, by: won.stamp)
             else { continue }
             try access.removed.add(Conflict(.edited, lost, of: row, winner: won), isSettled: false)
         }

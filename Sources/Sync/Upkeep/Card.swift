@@ -27,7 +27,7 @@ struct Card {
 
     /// Writes that a device is forgotten: others no longer wait for it, and may remove its files.
     func forget(_ device: DeviceID) throws {
-        try access.setGone(device)
+        try access.devices.setGone(device)
         try keep(content(gone: device))
     }
 
@@ -37,7 +37,7 @@ struct Card {
             name: try access.text("name") ?? "",
             program: program,
             schema: try access.bytes("schema").flatMap { SchemaID(bytes: $0) } ?? .zero,
-            seen: try access.heardClocks().filter { !own.contains($0.device) },
+            seen: try access.devices.heardClocks().filter { !own.contains($0.device) },
             was: try access.membership.former,
             gone: gone
         )
@@ -55,16 +55,5 @@ struct Card {
         )
         let file = try DocumentFile<DeviceCard>.write(header, card)
         try outgoing.keep(file, as: .card(header, file.id))
-    }
-}
-
-extension SidecarAccess {
-    /// Returns the greatest clock received from each device.
-    func heardClocks() throws -> [SeenClock] {
-        try rows("SELECT id, clock FROM device WHERE clock > 0 ORDER BY id").compactMap { row in
-            DeviceID(bytes: row.bytes(0)).map {
-                SeenClock(device: $0, clock: UInt64(clamping: row[1] as Int64))
-            }
-        }
     }
 }

@@ -79,7 +79,7 @@ struct Compaction {
 
     private func isLeast() throws -> Bool {
         let own = try access.membership.own
-        let least = try access.leastDevice(heardSince: now - rules.attendance) ?? own
+        let least = try access.devices.least(heardSince: now - rules.attendance) ?? own
         return own <= least
     }
 

@@ -68,7 +68,8 @@ struct Removal {
         return try listing.all.filter { folder, _ in folder != .info }.compactMap { folder, file in
             guard let known = try access.file(named: file.name), cover.has(known.id),
                 try known.isOwn
-                    || known.device.map({ try own.contains($0) || access.isGone($0) }) ?? false
+                    || known.device.map({ try own.contains($0) || access.devices.isGone($0) })
+                        ?? false
             else { return nil }
             return CoverProof.Covered(folder: folder, file: file, known: known)
         }

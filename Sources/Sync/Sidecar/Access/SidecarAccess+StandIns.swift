@@ -173,12 +173,6 @@ extension SidecarAccess {
     func setRemoved(_ id: Digest, at now: Int64) throws {
         try run("UPDATE mine SET removed = ? WHERE id = ?", [now, Data(id.bytes)])
     }
-
-    /// Returns the least id of the devices that were heard since a time, and are not forgotten.
-    func leastDevice(heardSince time: Int64) throws -> DeviceID? {
-        try rows("SELECT id FROM device WHERE wall >= ? AND gone = 0", [time])
-            .compactMap { DeviceID(bytes: $0.bytes(0)) }.min()
-    }
 }
 
 extension Row {

@@ -10,9 +10,9 @@ typealias DeviceID = Changes.DeviceID
 final class SidecarAccess {
     let database: Database
     private let path: FilePath
-    private var devices = Numbers<DeviceID>()
-    private var tables = Numbers<TableName>()
-    private var columns = Numbers<ColumnName>()
+    private var deviceNumbers = Numbers<DeviceID>()
+    private var tableNumbers = Numbers<TableName>()
+    private var columnNumbers = Numbers<ColumnName>()
     private var statements: [UnsafePointer<UInt8>: SidecarStatement] = [:]
     /// The row that was read last, since one step reads a row several times.
     var lastKnown: (id: RowID, row: KnownRow?)?
@@ -49,6 +49,7 @@ final class SidecarAccess {
 
     // MARK: - The owners of tables and settings
 
+    var devices: KnownDevices { KnownDevices(access: self) }
     var membership: Membership { Membership(access: self) }
 
     // MARK: - SQL
@@ -91,53 +92,53 @@ final class SidecarAccess {
     /// Returns the number of a device, and assigns one if it is new; the zero stamp's device has 0.
     func number(of device: DeviceID) throws -> Int64 {
         if device.isZero { return 0 }
-        if let number = devices.numbers[device] { return number }
+        if let number = deviceNumbers.numbers[device] { return number }
         let number = try number(of: device.bytes, in: "device", column: "n", name: "id")
-        devices.add(device, number)
+        deviceNumbers.add(device, number)
         return number
     }
 
     func device(_ number: Int64) throws -> DeviceID {
         if number == 0 { return .zero }
-        if let device = devices.names[number] { return device }
+        if let device = deviceNumbers.names[number] { return device }
         guard let bytes = try bytes("SELECT id FROM device WHERE n = ?", number),
             let device = DeviceID(bytes: bytes)
         else { throw damaged("there is no device \(number)") }
-        devices.add(device, number)
+        deviceNumbers.add(device, number)
         return device
     }
 
     /// Returns the number of a table, and assigns one if it is new.
     func number(of table: TableName) throws -> Int64 {
-        if let number = tables.numbers[table] { return number }
+        if let number = tableNumbers.numbers[table] { return number }
         let number = try number(of: table.bytes, in: "tab", column: "t", name: "name")
-        tables.add(table, number)
+        tableNumbers.add(table, number)
         return number
     }
 
     func table(_ number: Int64) throws -> TableName {
-        if let table = tables.names[number] { return table }
+        if let table = tableNumbers.names[number] { return table }
         guard let bytes = try bytes("SELECT name FROM tab WHERE t = ?", number),
             let table = TableName(bytes: bytes)
         else { throw damaged("there is no table \(number)") }
-        tables.add(table, number)
+        tableNumbers.add(table, number)
         return table
     }
 
     /// Returns the number of a column's name, which is the same in all tables.
     func number(of column: ColumnName) throws -> Int64 {
-        if let number = columns.numbers[column] { return number }
+        if let number = columnNumbers.numbers[column] { return number }
         let number = try number(of: column.bytes, in: "col", column: "c", name: "name")
-        columns.add(column, number)
+        columnNumbers.add(column, number)
         return number
     }
 
     func column(_ number: Int64) throws -> ColumnName {
-        if let column = columns.names[number] { return column }
+        if let column = columnNumbers.names[number] { return column }
         guard let bytes = try bytes("SELECT name FROM col WHERE c = ?", number),
             let column = ColumnName(bytes: bytes)
         else { throw damaged("there is no column \(number)") }
-        columns.add(column, number)
+        columnNumbers.add(column, number)
         return column
     }
 

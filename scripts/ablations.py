@@ -92,13 +92,13 @@ ABLATIONS = [
         "        default: self = .value(value)\n")]),
     ("trust-in-names", SIMULATION, [(
         "Sync/Exchange/Intake.swift",
-        "        try sidecar.write {\n            try $0.wait(",
-        "        if ABLATED { return try sidecar.write { try $0.nameCopy(name: file.name, size: file.size) } }\n"
-        "        try sidecar.write {\n            try $0.wait("), (
-        "Sync/Sidecar/Access/SidecarAccess+Files.swift",
-        '|| row("SELECT 1 FROM copy WHERE name = ? AND size = ?", [name, size]) != nil',
-        '|| (ABLATED ? row("SELECT 1 FROM copy WHERE name = ?", [name])'
-        ' : row("SELECT 1 FROM copy WHERE name = ? AND size = ?", [name, size])) != nil')]),
+        "        try sidecar.write { access in\n            try access.files.wait(",
+        "        if ABLATED { return try sidecar.write { try $0.files.nameCopy(name: file.name, size: file.size) } }\n"
+        "        try sidecar.write { access in\n            try access.files.wait("), (
+        "Sync/Sidecar/FileLedger.swift",
+        '|| access.row("SELECT 1 FROM copy WHERE name = ? AND size = ?", [name, size]) != nil',
+        '|| (ABLATED ? access.row("SELECT 1 FROM copy WHERE name = ?", [name])'
+        ' : access.row("SELECT 1 FROM copy WHERE name = ? AND size = ?", [name, size])) != nil')]),
     ("fingerprint-without-separators", SIMULATION + "|LeafCaptureTests", [(
         "Stores/Leaves/LeafWalk.swift",
         "        guard let chains = overflow(of: page) else { return .strange }\n",

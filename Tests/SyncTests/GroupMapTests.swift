@@ -145,6 +145,6 @@ struct GroupMapTests {
         try await scene.exchange(desk, phone)
         #expect(try scene.items(phone).contains("figs|1|NULL"))
         #expect(try phone.inspect { try $0.membership.map.exclude.isEmpty })
-        #expect(try phone.inspect { try $0.waitingFiles().count } == bodies.count)
+        #expect(try phone.inspect { try $0.files.waiting().count } == bodies.count)
     }
 }

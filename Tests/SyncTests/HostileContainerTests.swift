@@ -75,7 +75,7 @@ struct HostileContainerTests {
     }
 
     private func waiting(_ device: Device) throws -> [WaitingFile] {
-        try device.inspect { try $0.waitingFiles() }
+        try device.inspect { try $0.files.waiting() }
     }
 
     // MARK: - Clocks
@@ -320,7 +320,7 @@ struct HostileContainerTests {
         try await scene.exchange(desk, phone)
         #expect(try await status(desk).state == .inStep)
         let own = try desk.inspect { access in
-            try access.publishedFiles().map(\.file).filter { $0.name.hasSuffix(".\(ending)") }
+            try access.files.published().map(\.file).filter { $0.name.hasSuffix(".\(ending)") }
         }
         let file = try #require(own.last)
         let folder = scene.container.appending("a").appending(file.folder)

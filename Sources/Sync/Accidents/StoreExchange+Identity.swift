@@ -59,8 +59,8 @@ extension StoreExchange {
             let suspects = try listing.all.filter { folder, file in
                 let name = ContainerName(file: file.name, in: folder.rawValue)
                 guard name?.author == own.short else { return false }
-                return try !access.hasOwn(name: file.name)
-                    && !access.hasSeen(name: file.name, size: file.size)
+                return try !access.files.owns(name: file.name)
+                    && !access.files.hasSeen(name: file.name, size: file.size)
             }
             return (own, suspects)
         }
@@ -110,11 +110,5 @@ extension Container {
         } catch RemoteError.noFile {
             return nil
         }
-    }
-}
-
-extension SidecarAccess {
-    fileprivate func hasOwn(name: String) throws -> Bool {
-        try row("SELECT 1 FROM mine WHERE name = ?", [name]) != nil
     }
 }

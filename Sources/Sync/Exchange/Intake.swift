@@ -59,15 +59,15 @@ struct Intake {
         if let failure { throw failure }
         let names = Set(listing.all.map(\.file.name))
         try sidecar.write { access in
-            try access.completeStandIns(at: now)
-            try access.keepWaiting(names)
+            try access.files.completeStandIns(at: now)
+            try access.files.keepWaiting(names)
             // A damaged file whose content is here by another one is nothing to wait for.
-            let cover = Cover(try access.standIns())
-            for var file in try access.waitingFiles() where file.kind == .unread {
+            let cover = Cover(try access.files.standIns())
+            for var file in try access.files.waiting() where file.kind == .unread {
                 guard [.log, .base].contains(where: { cover.id(of: file.name, in: $0) != nil })
                 else { continue }
                 file.kind = .foreign
-                try access.wait(for: file)
+                try access.files.wait(for: file)
             }
         }
     }
@@ -75,10 +75,10 @@ struct Intake {
     /// Returns whether a file was read, or is to be left alone for now.
     private func isKnown(_ file: RemoteFile) throws -> Bool {
         try sidecar.read { access in
-            if try access.hasSeen(name: file.name, size: file.size) { return true }
+            if try access.files.hasSeen(name: file.name, size: file.size) { return true }
             // A file of this device is here already; if it is damaged, it is sent again.
-            if try access.file(named: file.name)?.isOwn == true { return true }
-            guard let waiting = try access.waiting(file.name) else { return false }
+            if try access.files.file(named: file.name)?.isOwn == true { return true }
+            guard let waiting = try access.files.waiting(file.name) else { return false }
             return waiting.size == file.size && now - waiting.tried < Self.patience
                 && now >= waiting.tried
         }
@@ -188,11 +188,11 @@ struct Intake {
         triedAt tried: Int64? = nil
     ) throws {
         try sidecar.write { access in
-            try access.wait(
+            try access.files.wait(
                 for: WaitingFile(
                     name: file.name,
                     size: file.size,
-                    since: access.waiting(file.name)?.since ?? now,
+                    since: access.files.waiting(file.name)?.since ?? now,
                     tried: tried ?? now,
                     reason: explain(error),
                     kind: kind
@@ -212,7 +212,9 @@ struct Intake {
         clock: UInt64 = 0,
         heard: UInt64 = 0
     ) throws {
-        if try access.hasSeen(id) { return try access.nameCopy(name: file.name, size: file.size) }
+        if try access.files.hasSeen(id) {
+            return try access.files.nameCopy(name: file.name, size: file.size)
+        }
         let seen = SeenFile(
             id: id,
             name: file.name,
@@ -223,7 +225,7 @@ struct Intake {
             clock: clock,
             heard: heard
         )
-        try access.see(seen, at: now)
+        try access.files.see(seen, at: now)
     }
 
     private func take(
@@ -270,8 +272,8 @@ struct Intake {
                 taken.strangers.insert(index.header.group)
                 return
             }
-            if try access.owns(envelope.id) || access.hasSeen(envelope.id) {
-                return try access.nameCopy(name: file.name, size: file.size)
+            if try access.files.owns(envelope.id) || access.files.hasSeen(envelope.id) {
+                return try access.files.nameCopy(name: file.name, size: file.size)
             }
             try see(
                 envelope.id,
@@ -281,7 +283,7 @@ struct Intake {
                 access,
                 sequence: index.header.sequence
             )
-            try access.remember(
+            try access.files.remember(
                 StandIn(
                     id: envelope.id,
                     name: file.name,
@@ -304,7 +306,7 @@ struct Intake {
             }
             let own = try access.membership.own
             let ids = try access.membership.ownIDs
-            let isKnown = try access.hasSeen(file.id) || access.owns(file.id)
+            let isKnown = try access.files.hasSeen(file.id) || access.files.owns(file.id)
             let seen = SeenFile(
                 id: file.id,
                 name: remote.name,
@@ -317,10 +319,10 @@ struct Intake {
             )
             if isKnown {
                 // It is a copy under another name.
-                try access.nameCopy(name: remote.name, size: remote.size)
+                try access.files.nameCopy(name: remote.name, size: remote.size)
                 return
             }
-            try access.see(seen, at: now)
+            try access.files.see(seen, at: now)
             try access.devices.hear(header.device, wall: header.wall, at: now)
             if header.device == own { taken.unknownOwn += 1 }
             var clock = try access.membership.clock
@@ -338,7 +340,7 @@ struct Intake {
             try access.membership.setClock(clock)
             if !header.replaces.isEmpty {
                 // A bundle replaces the files that it was made of.
-                try access.remember(
+                try access.files.remember(
                     StandIn(
                         id: file.id,
                         name: remote.name,

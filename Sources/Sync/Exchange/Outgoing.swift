@@ -99,7 +99,7 @@ final class Outgoing {
     func keep(_ file: WrittenFile, as name: ContainerName, changes: Int64 = 0) throws {
         let path = outbox.appending(name.file)
         try LocalFileSystem().write(file.bytes, to: path)
-        try access.own(
+        try access.files.own(
             OwnFile(
                 id: file.id,
                 name: name.file,
@@ -115,7 +115,7 @@ final class Outgoing {
         let name = ContainerName.blob(reference.digest)
         let group = try access.membership.groups.first ?? .zero
         let file = try BlobFile.write(content, group: group)
-        guard try !access.owns(file.id) else { return }
+        guard try !access.files.owns(file.id) else { return }
         try keep(file, as: name)
     }
 

@@ -51,7 +51,7 @@ extension StoreExchange {
         let (ours, began, waits) = try sidecar.read { access in
             (
                 try access.membership.groups, try access.integer("began") ?? 0,
-                try access.unpublished().contains { $0.folder.isEmpty }
+                try access.files.unpublished().contains { $0.folder.isEmpty }
             )
         }
         var known = Set(ours)
@@ -90,7 +90,7 @@ extension StoreExchange {
             let lost = Set(damage.missing.filter(\.folder.isEmpty).map(\.name))
             let isLost = { lost.contains(ContainerName.group(container.group, $0).file) }
             let there = Set(marks.map(\.id)).filter { !isLost($0) }
-            let waiting = Set(try access.unpublished().filter(\.folder.isEmpty).map(\.name))
+            let waiting = Set(try access.files.unpublished().filter(\.folder.isEmpty).map(\.name))
             for group in ours where options.refills || group == ours.first || isLost(group) {
                 if there.contains(group) { continue }
                 let name = ContainerName.group(container.group, group)
@@ -99,7 +99,7 @@ extension StoreExchange {
                     // It was written before the other ids were known.
                     if others.isEmpty { continue }
                 }
-                try access.withdraw(name.file)
+                try access.files.withdraw(name.file)
                 let header = DocumentHeader(
                     group: group,
                     device: try access.membership.own,

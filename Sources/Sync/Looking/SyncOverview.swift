@@ -117,7 +117,7 @@ public struct SyncOverview: Sendable {
             (decision, decisionText) = try (access.text("decision"), access.text("decision_text"))
             isAway = try access.integer("away") == 1
             lastExchange = try access.integer("exchanged").map(Date.init(milliseconds:))
-            let unsent = try access.unpublished()
+            let unsent = try access.files.unpublished()
             unsentFiles = unsent.count
             unsentBytes = unsent.reduce(0) { $0 + $1.size }
             unsentChanges = unsent.reduce(0) { $0 + $1.changes }
@@ -135,7 +135,7 @@ public struct SyncOverview: Sendable {
             )
             if let row = files.first { (knownFiles, knownBytes) = (row[0], row[1]) }
             map = try access.membership.map
-            waiting = try access.waitingFiles().map {
+            waiting = try access.files.waiting().map {
                 Waiting(
                     file: $0.name,
                     since: Date(milliseconds: $0.since),
@@ -179,9 +179,9 @@ public struct SyncOverview: Sendable {
         try sidecar.read { access in
             damaged = try OwnDamage(in: listing, access, rules, now: now).missing.count
             untaken = try listing.all.count { _, file in
-                try ContainerName.isMeant(by: file.name) && access.waiting(file.name) == nil
-                    && !access.hasSeen(name: file.name, size: file.size)
-                    && access.file(named: file.name)?.isOwn != true
+                try ContainerName.isMeant(by: file.name) && access.files.waiting(file.name) == nil
+                    && !access.files.hasSeen(name: file.name, size: file.size)
+                    && access.files.file(named: file.name)?.isOwn != true
             }
         }
     }

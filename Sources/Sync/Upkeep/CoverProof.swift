@@ -87,7 +87,7 @@ struct CoverProof {
         let ids = Set(standIn.parts)
         var read: Set<Digest> = []
         for (folder, file) in listing.all where folder != .info {
-            guard let known = try sidecar.read({ try $0.file(named: file.name) }),
+            guard let known = try sidecar.read({ try $0.files.file(named: file.name) }),
                 ids.contains(known.id), !read.contains(known.id),
                 let part = try await container.changes(file, in: folder), part.id == known.id
             else { continue }

@@ -43,7 +43,7 @@ extension StoreExchange {
                 program: options.program
             )
             try card.introduce(atOnce: introduces)
-            try access.completeStandIns(at: now)
+            try access.files.completeStandIns(at: now)
             let compaction = Compaction(
                 access: access,
                 rules: rules,

@@ -62,7 +62,7 @@ struct CutOffTests {
         let outcome = try await scene.exchange(phone)
         #expect(!outcome.hasContainer && outcome.trouble is RemoteError)
         #expect(outcome.inserted == 1)
-        #expect(try phone.inspect { try $0.unpublished().count } == 1)
+        #expect(try phone.inspect { try $0.files.unpublished().count } == 1)
         phone.folder = real
         try await scene.exchange(phone, desk)
         #expect(try scene.items(desk) == scene.items(phone))

@@ -50,6 +50,7 @@ final class SidecarAccess {
     // MARK: - The owners of tables and settings
 
     var devices: KnownDevices { KnownDevices(access: self) }
+    var files: FileLedger { FileLedger(access: self) }
     var membership: Membership { Membership(access: self) }
 
     // MARK: - SQL

@@ -66,8 +66,8 @@ ABLATIONS = [
         "cells.append(Cell(column.name, part == nil && !ABLATED ? .zero : capture.stamp, wire))")]),
     ("no-intent", SIMULATION, [(
         "Sync/Exchange/StoreExchange+Writing.swift",
-        "            try access.intend(plan.intents)\n",
-        "            if !ABLATED { try access.intend(plan.intents) }\n")]),
+        "            try access.intents.add(plan.intents)\n",
+        "            if !ABLATED { try access.intents.add(plan.intents) }\n")]),
     ("repairs-as-deltas", SIMULATION, [(
         "Sync/Exchange/StoreExchange+Writing.swift",
         "step.intent(new: image)",

@@ -358,7 +358,7 @@ struct HostileContainerTests {
         #expect(overview.state == .off)
         try await scene.exchange(phone)
         #expect(try await status(phone).state == .inStep)
-        try phone.inspect { try $0.set("phase", Membership.Phase.enabling.rawValue) }
+        try phone.inspect { try $0.membership.setPhase(.enabling) }
         #expect(try await status(phone).state == .behind)
         try FileManager.default.removeItem(atPath: scene.container.string)
         #expect(try await status(desk).state == .localOnly)

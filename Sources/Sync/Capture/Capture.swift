@@ -105,7 +105,7 @@ struct Capture {
             for table in group.tables { captures[table.name] = nil }
         }
         for table in tables {
-            try access.setSeeded(table.name, nameless: namelessRows(of: table))
+            try access.captured.setSeeded(table.name, nameless: namelessRows(of: table))
         }
         try ComputedDefaults(of: tables).fill(&self)
     }
@@ -158,7 +158,7 @@ struct Capture {
 
     /// Returns the kind of a table's capture; a table that was not there before starts as a seed.
     private func kind(of table: TableMapping) throws -> Kind {
-        if try options.seeds || !access.isSeeded(table.name) { return .seed }
+        if try options.seeds || !access.captured.isSeeded(table.name) { return .seed }
         return options.change.isMigration ? .migration : .edits
     }
 
@@ -167,8 +167,8 @@ struct Capture {
         let names = Set(tables.map(\.name))
         let map = try access.membership.map
         let excluded = Set(map.exclude.map { map.tables[$0]?.was ?? $0 })
-        for name in try access.seededTables() where !names.contains(name) {
-            try access.leave(name, keepsIDs: excluded.contains(name))
+        for name in try access.captured.tables() where !names.contains(name) {
+            try access.captured.leave(name, keepsIDs: excluded.contains(name))
         }
     }
 
@@ -176,10 +176,10 @@ struct Capture {
     ///
     /// Edits made meanwhile count as edits of now. Rows deleted meanwhile are no deletions, and come back.
     private func bringBack(_ table: TableMapping, _ snapshot: StoreSnapshot) throws {
-        guard try access.hasParked(table.name) else { return }
+        guard try access.captured.hasParked(table.name) else { return }
         var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: nil)
-        while try cursor.next() { try access.bringBack(cursor.key, in: table.name) }
-        try access.endReturn(of: table.name)
+        while try cursor.next() { try access.captured.bringBack(cursor.key, in: table.name) }
+        try access.captured.endReturn(of: table.name)
     }
 
     /// Returns the present form of a former reference to a row that has another number now, or none; `nil` for others.

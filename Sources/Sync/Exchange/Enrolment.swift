@@ -110,7 +110,7 @@ public struct Enrolment: Sendable {
             try access.membership.setExcluded(excluded)
             try access.set("match", match?.rawValue)
             if let clock = look.map?.clock { try access.set("map_clock", Int64(clamping: clock)) }
-            try access.set("phase", Membership.Phase.enabling.rawValue)
+            try access.membership.setPhase(.enabling)
         }
     }
 

@@ -154,7 +154,7 @@ extension StoreExchange {
             try access.wait(plan.waiting + view.held.filter { $0.why == .blob }.map(\.id))
             if options.comparesViews { try look.compare(plan, of: view) }
             if plan.isEmpty, view.files.isEmpty { return (nil, view.missing) }
-            try access.intend(plan.intents)
+            try access.intents.add(plan.intents)
             let values = WireValues(
                 tables: layout.tables,
                 access: access,
@@ -205,7 +205,7 @@ extension StoreExchange {
         }
         let result = try writeFiles(planned.files) ? write.run() : .outdated
         guard case .written(let written) = result else {
-            try sidecar.write { try $0.dropIntents() }
+            try sidecar.write { try $0.intents.drop() }
             longWrite.layout = nil
             if case .refused(let rows) = result { return .refused(rows) }
             return .retry
@@ -213,11 +213,11 @@ extension StoreExchange {
         try pass(.written)
         try sidecar.write { access in
             for (step, image) in written.rows {
-                try access.settle(step.intent(new: image))
+                try access.intents.settle(step.intent(new: image))
                 try access.clean(step.id)
             }
             for id in written.leftOut { try access.markDirty(id) }
-            try access.dropIntents()
+            try access.intents.drop()
         }
         // The next steps may need the store for themselves.
         if try !sidecar.read({ try $0.isUnfinished }) { longWrite.connection.close() }

@@ -144,9 +144,7 @@ public struct StoreExchange {
             let isNew = isEnabling || identity.isMoved || identity.isRolledBack
             try await tidy(listing, introducing: isNew, &outcome)
         }
-        if isEnabling, isTaken {
-            try sidecar.write { try $0.set("phase", Membership.Phase.on.rawValue) }
-        }
+        if isEnabling, isTaken { try sidecar.write { try $0.membership.setPhase(.on) } }
         try conclude(&outcome, hasListed: listing != nil)
         return outcome
     }
@@ -223,7 +221,7 @@ public struct StoreExchange {
             try sidecar.write { access in
                 let meaning = try CaptureMeaning(version, options, rejoining, access)
                 try access.set("now", now)
-                var change = try access.takeSchema(Array(schema.digest.bytes.prefix(16)), tables)
+                var change = try access.captured.takeSchema(schema.digest, tables)
                 try AwaitedFiles(access: access).take(files, in: tables, &change)
                 var clock = try access.membership.clock
                 let reading = clock.tick(now: now, modified: modified)
@@ -267,7 +265,7 @@ public struct StoreExchange {
     /// Rows in their new state count for it, rows in their old state against it. The application may have written
     /// since, so the majority decides; a tie means that it did not.
     private func recover() throws {
-        let intents = try sidecar.read { try $0.intents() }
+        let intents = try sidecar.read { try $0.intents.all() }
         guard !intents.isEmpty else { return }
         let snapshot = try snapshot()
         let isWritten = try withExtendedLifetime(snapshot) {
@@ -276,13 +274,13 @@ public struct StoreExchange {
         try sidecar.write { access in
             if isWritten {
                 for intent in intents {
-                    try access.settle(intent)
+                    try access.intents.settle(intent)
                     try access.clean(intent.id)
                 }
             }
             // After a wrong decision, the next capture must find the difference as an edit.
             try access.forgetLooks()
-            try access.dropIntents()
+            try access.intents.drop()
         }
     }
 }

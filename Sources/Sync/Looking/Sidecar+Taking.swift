@@ -44,10 +44,8 @@ extension Sidecar {
                 let known = try access.known(id)
             else { return .nothing }
             var clock = try access.membership.clock
-            let stamp = Stamp(
-                clock: clock.tick(now: now, modified: now),
-                device: try access.membership.own
-            )
+            let reading = clock.tick(now: now, modified: now)
+            let stamp = Stamp(clock: reading, device: try access.membership.own)
             let numbers = try access.removed.numbers(with: number, of: known)
             var cells = try access.removed.lostCells(numbers, of: id, known.state, stamp)
             if let failure = try cells.set(setting, of: known, stamp, access) { return failure }
@@ -57,24 +55,18 @@ extension Sidecar {
                 try taking.cutElsewhere(access.column(column), of: known)
             }
             try taking.takeParents(of: known.table, known.state.cells + cells)
-            guard !taking.deltas.isEmpty else {
+            if taking.deltas.isEmpty {
                 return taking.lacking.map { .noParent(column: $0) } ?? .nothing
             }
-            let outgoing = Outgoing(
-                access,
-                outbox: outbox,
-                clock: stamp.clock,
-                wall: now,
-                program: program
-            )
+            let file = Outgoing(access, outbox: outbox, clock: reading, wall: now, program: program)
             for (table, delta) in taking.deltas {
-                let delta = try delta.movingLongValues(to: outgoing.keep)
+                let delta = try delta.movingLongValues(to: file.keep)
                 try access.join(delta, in: table)
                 try access.markDirty(delta.id)
-                try outgoing.add(delta, to: table)
+                try file.add(delta, to: table)
             }
             try access.wakeHeld()
-            try outgoing.finish()
+            try file.finish()
             try access.membership.setClock(clock)
             for number in numbers { try access.run("DELETE FROM removed WHERE n = ?", [number]) }
             if !known.state.isAlive { try access.removed.forget(id) }
@@ -108,7 +100,7 @@ private struct Taking {
 
     /// Moves the row of a ring that names a given row out of it, so that the ring need not be cut at the given row.
     mutating func cutElsewhere(_ column: ColumnName, of row: KnownRow) throws {
-        guard let meanings = try access.columnMeanings else { return }
+        guard let meanings = try access.captured.columns else { return }
         let group = meanings.group(of: column, in: row.table)
         let reference = meanings.references(of: row.table).first {
             $0.table == row.table.description && $0.columns.contains(column.description)
@@ -169,7 +161,7 @@ private struct Taking {
         var found = values.compactMap { column, value -> (String, RowID)? in
             if case .row(let id) = value { (column, id) } else { nil }
         }
-        for reference in try access.columnMeanings?.references(of: table) ?? [] {
+        for reference in try access.captured.columns?.references(of: table) ?? [] {
             var named: [(column: ColumnName, value: Value)] = []
             for (column, target) in zip(reference.columns, reference.targets) {
                 guard let value = values[column], value != .null, let name = ColumnName(target)
@@ -225,7 +217,7 @@ extension [Cell] {
             }
             var value = Value(text, like: old.value)
             // Another device has the named row at another number.
-            if let parent = try access.columnMeanings?.parent(of: old.column, in: row.table),
+            if let parent = try access.captured.columns?.parent(of: old.column, in: row.table),
                 let parent = TableName(parent), text != "NULL"
             {
                 guard let number = Int64(text),

@@ -145,7 +145,7 @@ public struct SyncOverview: Sendable {
             }
             devices = try access.devices.overview()
             names = try access.devices.names()
-            tables = try access.overviewTables()
+            tables = try access.captured.overview()
         }
     }
 
@@ -192,9 +192,9 @@ public struct SyncOverview: Sendable {
     }
 }
 
-extension SidecarAccess {
-    fileprivate func overviewTables() throws -> [SyncOverview.Table] {
-        try rows(
+extension CapturedTables {
+    fileprivate func overview() throws -> [SyncOverview.Table] {
+        try access.rows(
             """
             SELECT tab.t, tab.alive,
                 (SELECT count(*) FROM unshown u WHERE u.t = tab.t), nameless
@@ -202,7 +202,7 @@ extension SidecarAccess {
             """
         ).map {
             SyncOverview.Table(
-                name: try table($0[0]).description,
+                name: try access.table($0[0]).description,
                 rows: $0[1],
                 held: $0[2],
                 nameless: $0[3]

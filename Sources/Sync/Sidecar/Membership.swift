@@ -15,6 +15,8 @@ struct Membership {
         get throws { try access.text("phase").flatMap(Phase.init) }
     }
 
+    func setPhase(_ phase: Phase) throws { try access.set("phase", phase.rawValue) }
+
     var own: DeviceID {
         get throws {
             guard let id = try access.bytes("device").flatMap({ DeviceID(bytes: $0) }) else {

@@ -169,7 +169,7 @@ struct RemovedRows {
         }
         let column = try access.column(place)
         let group =
-            try access.columnMeanings?.group(of: column, in: row.table) ?? [column.description]
+            try access.captured.columns?.group(of: column, in: row.table) ?? [column.description]
         if group.count == 1 { return [number] }
         return try listed.filter { entry in
             try entry.column.map { group.contains(try access.column($0).description) } ?? false

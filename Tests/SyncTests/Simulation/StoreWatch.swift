@@ -13,7 +13,7 @@ struct StoreWatch {
         modified = try FileInfo(of: device.storePath).modified
         hasNews = try device.inspect { access in
             try isEdited || device.options.refills || access.dirtyCount > 0
-                || !access.intents().isEmpty || access.membership.phase != .on
+                || !access.intents.all().isEmpty || access.membership.phase != .on
                 || access.integer("rolled") != nil
         }
     }

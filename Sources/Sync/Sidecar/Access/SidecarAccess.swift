@@ -49,7 +49,9 @@ final class SidecarAccess {
 
     // MARK: - The owners of tables and settings
 
+    var captured: CapturedTables { CapturedTables(access: self) }
     var devices: KnownDevices { KnownDevices(access: self) }
+    var intents: Intents { Intents(access: self) }
     var files: FileLedger { FileLedger(access: self) }
     var membership: Membership { Membership(access: self) }
 

@@ -187,10 +187,13 @@ struct HostileContainerTests {
             try device.inspect { access in
                 let table = try #require(TableName("item"))
                 var rows: [KnownRow] = []
-                try access.forEachAlive(in: table) { rows.append($0) }
+                try access.states.forEachAlive(in: table) { rows.append($0) }
                 for row in rows {
                     let cells = [Cell(try #require(ColumnName("amount")), far, .integer(9))]
-                    try access.join(RowDelta(row.id, RowState(birth: nil, cells: cells)), in: table)
+                    try access.states.join(
+                        RowDelta(row.id, RowState(birth: nil, cells: cells)),
+                        in: table
+                    )
                     try access.markDirty(row.id)
                 }
                 var clock = try access.membership.clock
@@ -250,7 +253,7 @@ struct HostileContainerTests {
         var writer: ChangeFileWriter? = content == "nothing" ? nil : ChangeFileWriter()
         if writer != nil, content != "no row" {
             try desk.inspect { access in
-                try access.forEachKnownByTable { row in
+                try access.states.forEachByTable { row in
                     let isMilk = row.state.cells.contains { $0.value == .text(Array("milk".utf8)) }
                     var (table, state) = (row.table, row.state)
                     if content == "another table" && isMilk { table = try #require(TableName("x")) }

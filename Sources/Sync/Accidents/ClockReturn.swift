@@ -19,7 +19,7 @@ struct ClockReturn {
         guard try access.membership.clock.last >= horizon else { return }
         var clock = HybridClock()
         var ahead: [KnownRow] = []
-        try access.forEachKnown { row in
+        try access.states.forEach { row in
             let clocks = row.state.clocks
             for reading in clocks where reading < horizon { clock.observe(reading) }
             if clocks.contains(where: { $0 >= horizon }) { ahead.append(row) }
@@ -31,7 +31,7 @@ struct ClockReturn {
         for row in ahead {
             let state = row.state.stamped(stamp, from: horizon)
             let delta = RowDelta(row.id, state, hint: row.delta.hint)
-            try access.save(KnownRow(table: row.table, delta: delta))
+            try access.states.save(KnownRow(table: row.table, delta: delta))
             try access.markAltered(row.id)
             try outgoing.add(delta, to: row.table)
         }

@@ -221,7 +221,7 @@ struct Capture {
                 try keep(mapping?.file(named: name, by: cell.column), name, content)
             }
         }
-        guard let joined = try access.join(delta, in: table) else { return }
+        guard let joined = try access.states.join(delta, in: table) else { return }
         // The store may lack other known values of the row, or values that win.
         if joined.old != nil {
             try access.markDirty(delta.id)

@@ -20,7 +20,7 @@ struct ComputedDefaults {
         let mirror = try Mirror([])
         for table in tables {
             for id in try Self.unshownRows(of: table.name, capture.access) {
-                guard let state = try capture.access.known(id)?.state, state.isAlive else {
+                guard let state = try capture.access.states.known(id)?.state, state.isAlive else {
                     continue
                 }
                 let cells = table.computedDefaults.compactMap { name, expression -> Cell? in

@@ -31,7 +31,7 @@ extension TableCapture {
     /// Sends a new row, which is in the shadow already.
     func tell(_ row: New, _ capture: inout Capture) throws {
         // A row without a known state is marked with its delta, if it needs to be.
-        if try capture.access.known(row.id) != nil { try capture.access.markAltered(row.id) }
+        if try capture.access.states.known(row.id) != nil { try capture.access.markAltered(row.id) }
         try insert(row, as: returned.contains(row.id) ? .edits : kind, &capture)
         capture.result.shadowed += 1
     }
@@ -41,7 +41,7 @@ extension TableCapture {
             return try capture.access.markDirty(row.id)
         }
         for id in try [row.id] + capture.access.standingBehind(row.id) {
-            guard let known = try capture.access.known(id), known.state.isAlive,
+            guard let known = try capture.access.states.known(id), known.state.isAlive,
                 id != row.id || known.state.causalLength == row.causalLength
             else { continue }
             let length = known.state.causalLength + 1
@@ -61,7 +61,7 @@ extension TableCapture {
 
     private func insert(_ row: New, as kind: Capture.Kind, _ capture: inout Capture) throws {
         let stamp = kind == .edits ? capture.stamp : Stamp.zero
-        let known = try capture.access.known(row.id)
+        let known = try capture.access.states.known(row.id)
         if try yields(row, known, capture) { return }
         var length: UInt32 = 1
         if let state = known?.state, kind == .edits || state.isAlive {
@@ -69,7 +69,7 @@ extension TableCapture {
         }
         var cells = try zip(table.columns, capture.wires(row.values, of: table))
             .map { Cell($0.name, stamp, $1) }
-        if let old = renamed[row.key], let state = try capture.access.known(old.id)?.state {
+        if let old = renamed[row.key], let state = try capture.access.states.known(old.id)?.state {
             // Other devices' edits under the former key go on to win or lose by their own times.
             cells = cells.map { cell in
                 guard let former = state.cell(cell.column), former.value == cell.value.named else {
@@ -155,7 +155,7 @@ extension TableCapture {
         _ image: RowImage,
         _ capture: inout Capture
     ) throws {
-        let known = try capture.access.known(old.id)
+        let known = try capture.access.states.known(old.id)
         var cells = try edits(old, values, known, capture)
         var row = old
         row.image = image
@@ -171,7 +171,9 @@ extension TableCapture {
         let isEdit = cells.contains { !$0.stamp.isZero }
         for id in isEdit ? try capture.access.standingBehind(old.id) : [] {
             let same = Cell(.same, capture.stamp, .row(old.id))
-            guard let state = try capture.access.known(id)?.state, state.isAlive else { continue }
+            guard let state = try capture.access.states.known(id)?.state, state.isAlive else {
+                continue
+            }
             let delta = RowState(causalLength: state.causalLength, birth: nil, cells: [same])
             try capture.tell(RowDelta(id, delta), in: table.name)
         }

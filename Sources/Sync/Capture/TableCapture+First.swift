@@ -97,7 +97,7 @@ extension TableCapture {
             for index in news.indices { news[index].id = capture.makeID() }
             return
         }
-        let known = Set(try news.map(\.id).filter { try capture.access.known($0) != nil })
+        let known = Set(try news.map(\.id).filter { try capture.access.states.known($0) != nil })
         var matching = try JoinMatching(table, table.columns, but: known, capture.access)
         for index in news.indices where !known.contains(news[index].id) {
             var number: Int64?
@@ -119,7 +119,7 @@ extension TableCapture {
     private func standBehind(_ places: [Int], _ capture: inout Capture) throws {
         let columns = table.columns.filter { !places.contains($0.place) }
         guard !columns.isEmpty else { return }
-        let known = Set(try news.map(\.id).filter { try capture.access.known($0) != nil })
+        let known = Set(try news.map(\.id).filter { try capture.access.states.known($0) != nil })
         var matching = try JoinMatching(table, columns, but: known, capture.access)
         for row in news where !known.contains(row.id) {
             let values = try content(of: row, columns, capture)

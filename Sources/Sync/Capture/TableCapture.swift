@@ -119,7 +119,7 @@ final class TableCapture {
         if old.image != new.image || !turned.isEmpty {
             changed.append((old, new.values, new.image))
         }
-        guard capture.options.revives, let known = try capture.access.known(old.id),
+        guard capture.options.revives, let known = try capture.access.states.known(old.id),
             known.state.isTombstone, known.state.causalLength > old.causalLength
         else { return }
         var row = new
@@ -232,7 +232,7 @@ final class TableCapture {
 
     /// Adds a row to the shadow as it is here, alive.
     func show(_ row: New, _ capture: Capture) throws {
-        let known = try capture.access.known(row.id)
+        let known = try capture.access.states.known(row.id)
         let shown = ShownRow(
             key: row.key,
             id: row.id,
@@ -252,7 +252,7 @@ final class TableCapture {
     /// Returns the id of a new row: made of its key or content, that of a row that is back, or a random one.
     func id(of row: New, _ capture: inout Capture, _ isCyclic: Bool) throws -> RowID {
         let id = try makeID(of: row, &capture, isCyclic)
-        if kind == .migration, try capture.access.known(id)?.state.isTombstone == true,
+        if kind == .migration, try capture.access.states.known(id)?.state.isTombstone == true,
             try capture.access.formerKey(of: id) != nil
         {
             returned.insert(id)
@@ -371,7 +371,7 @@ struct RowMatch {
     /// Collects the rows of a table that are alive, and not shown except at keys that are gone.
     init(_ table: TableMapping, gone: [ShownRow], _ access: SidecarAccess) throws {
         let gone = Set(gone.map(\.id))
-        try access.forEachAlive(in: table.name) { row in
+        try access.states.forEachAlive(in: table.name) { row in
             guard try gone.contains(row.id) || !access.isShown(row.id) else { return }
             candidates[table.values(of: row.state), default: []].append(row)
         }

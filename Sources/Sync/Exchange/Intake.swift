@@ -331,7 +331,7 @@ struct Intake {
             try file.forEachRow { table, delta in
                 for cell in delta.state.cells { clock.observe(cell.stamp.clock) }
                 clock.observe(delta.state.deletion.clock)
-                guard let joined = try access.join(delta, in: table.name) else { return }
+                guard let joined = try access.states.join(delta, in: table.name) else { return }
                 try access.markDirty(delta.id)
                 taken.changes += 1
                 guard let old = joined.old else { return }

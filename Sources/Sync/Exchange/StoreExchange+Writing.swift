@@ -199,7 +199,7 @@ extension StoreExchange {
             else { return true }
             return try sidecar.read { access in
                 let id = try access.id(at: key, in: table.name)
-                guard let state = try id.flatMap(access.known)?.state else { return true }
+                guard let state = try id.flatMap(access.states.known)?.state else { return true }
                 return table.plainPlaces(in: state).isDisjoint(with: reference.columns)
             }
         }

@@ -245,7 +245,7 @@ public struct StoreExchange {
                     outgoing: outgoing,
                     files: files
                 )
-                let isFirst = try seeds && access.isBlank
+                let isFirst = try seeds && access.states.isEmpty
                 try capture.run(snapshot)
                 try outgoing.finish()
                 // The data that were there first are shown unchanged.

@@ -41,7 +41,7 @@ extension Sidecar {
         return try write { access in
             let listed = try access.row("SELECT id, c FROM removed WHERE n = ?", [number])
             guard let id = listed.flatMap({ RowID(bytes: $0.bytes(0)) }),
-                let known = try access.known(id)
+                let known = try access.states.known(id)
             else { return .nothing }
             var clock = try access.membership.clock
             let reading = clock.tick(now: now, modified: now)
@@ -61,7 +61,7 @@ extension Sidecar {
             let file = Outgoing(access, outbox: outbox, clock: reading, wall: now, program: program)
             for (table, delta) in taking.deltas {
                 let delta = try delta.movingLongValues(to: file.keep)
-                try access.join(delta, in: table)
+                try access.states.join(delta, in: table)
                 try access.markDirty(delta.id)
                 try file.add(delta, to: table)
             }
@@ -111,7 +111,8 @@ private struct Taking {
                 row.state.cells.first { $0.column.description == target }?.value.unmarked
             } ?? [.row(row.id)]
         for id in try CutRings(access: access).rows(with: row.id) {
-            guard let other = try access.known(id), other.state.isAlive, other.table == row.table
+            guard let other = try access.states.known(id), other.state.isAlive,
+                other.table == row.table
             else { continue }
             let cells = Dictionary(
                 other.state.cells.map { ($0.column.description, $0) },
@@ -135,7 +136,7 @@ private struct Taking {
         while let (table, cells) = waiting.popLast() {
             for (column, id) in try parents(of: table, cells)
             where seen.insert(id).inserted {
-                guard let parent = try access.known(id) else { continue }
+                guard let parent = try access.states.known(id) else { continue }
                 var cells = parent.state.cells
                 if parent.state.isTombstone {
                     cells = try access.removed.lastCells(of: id).map {
@@ -173,7 +174,7 @@ private struct Taking {
                 let parent = TableName(reference.table)
             else { continue }
             let id = RowID(key: named.map { ($0.column, $0.value) }, in: parent)
-            if try access.known(id) != nil {
+            if try access.states.known(id) != nil {
                 found.append((reference.columns[0], id))
             } else if let id = try access.removed.row(of: parent, with: named) {
                 found.append((reference.columns[0], id))

@@ -51,7 +51,7 @@ extension Sidecar {
                     found: Date(milliseconds: row["at"]),
                     table: try access.table(row["t"]).description,
                     row: id.description,
-                    title: try access.title(of: id),
+                    title: try access.states.title(of: id),
                     column: try column.map { try access.column($0).description },
                     kind: row["kind"],
                     won: try access.decoded(row.bytes(1)).map { try $0.words(in: access) },
@@ -73,7 +73,7 @@ extension Sidecar {
             var cells = try access.removed.cells(row.bytes(1))
             let place: Int64? = row["c"]
             if cells.isEmpty, let id = RowID(bytes: row.bytes(0)) {
-                let known = try access.known(id)?.state
+                let known = try access.states.known(id)?.state
                 if known?.isAlive != true {
                     cells = try access.removed.lastCells(of: id)
                 } else if place == nil {
@@ -110,27 +110,11 @@ extension Sidecar {
     }
 }
 
-extension SidecarAccess {
-    /// Returns a short text of a row, which is its name if it has one.
-    func title(of id: RowID) throws -> String? {
-        let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []
-        let texts = try (cells.isEmpty ? removed.lastCells(of: id) : cells).compactMap {
-            cell -> (name: String, text: String)? in
-            guard case .text(let bytes) = cell.1, !bytes.isEmpty, bytes.count <= 80,
-                let text = String(validating: bytes, as: UTF8.self)
-            else { return nil }
-            return (cell.0.description, text)
-        }
-        let named = texts.first { ["name", "title", "subject", "label"].contains($0.name) }
-        return (named ?? texts.first)?.text
-    }
-}
-
 extension Value {
     /// Returns a value in a few words: of a reference, the title of the row, or its number in this store.
     fileprivate func words(in access: SidecarAccess) throws -> String {
         guard case .row(let id) = self else { return forPeople }
-        if let title = try access.title(of: id) { return title }
+        if let title = try access.states.title(of: id) { return title }
         if case .rowID(let number)? = try access.shown(id)?.key { return "\(number)" }
         return forPeople
     }

@@ -355,7 +355,7 @@ struct FileLedger {
             guard let digest = value?.reference?.digest, blobs.contains(digest) else { return }
             wanted.insert(digest)
         }
-        try access.forEachKnown { row in
+        try access.states.forEach { row in
             for cell in row.state.cells { take(cell.value) }
         }
         for row in try access.rows("SELECT value FROM lost") {

@@ -11,7 +11,7 @@ struct BaselineWriter {
     func write(covers: [Digest]) throws {
         var parts: [Digest] = []
         var writer = ChangeFileWriter()
-        try access.forEachKnownByTable { row in
+        try access.states.forEachByTable { row in
             if writer.isFull {
                 parts.append(try part(writer))
                 writer = ChangeFileWriter()

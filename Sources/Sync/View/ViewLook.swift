@@ -88,7 +88,7 @@ struct ViewLook {
 
     private func isMost(_ part: ViewPart) throws -> Bool {
         guard part.ids.count > Self.smallPart else { return false }
-        return try Int64(part.ids.count) * 2 > access.rowCount
+        return try Int64(part.ids.count) * 2 > access.states.count
     }
 
     /// Records the held rows and ties of a view, and the rows that were looked at.

@@ -45,7 +45,7 @@ struct ViewPart {
         self.tables = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
         callers = [:]
         self.access = access
-        try access.forEachKnown { if $0.state.isAlive { rows[$0.id] = $0 } }
+        try access.states.forEach { if $0.state.isAlive { rows[$0.id] = $0 } }
     }
 
     /// Creates the part of altered rows.
@@ -86,7 +86,7 @@ struct ViewPart {
     @discardableResult
     private mutating func takeIn(_ id: RowID) throws -> Bool {
         guard !id.isZero, ids.insert(id).inserted else { return false }
-        rows[id] = try access.known(id)
+        rows[id] = try access.states.known(id)
         if let (table, row) = try access.placeOf(id) { shadow[id] = Shadow(table: table, row: row) }
         unfilled.append(id)
         return true
@@ -130,7 +130,7 @@ struct ViewPart {
         for id in try access.rows(called: name) { try add(id) }
         // A row's id may have been made of these values.
         let id = RowID(key: Array(zip(reference.targets, values)), in: reference.table)
-        if try access.known(id) != nil { try add(id) }
+        if try access.states.known(id) != nil { try add(id) }
         guard values.allSatisfy({ $0.reference == nil }) else {
             isOpen = true
             return

@@ -39,7 +39,7 @@ extension Device {
                         content["\(table.name) \(cursor.key)"] = [.null]
                         continue
                     }
-                    let state = try access.known(id)?.state
+                    let state = try access.states.known(id)?.state
                     content["\(table.name) \(id)"] = try table.columns.map { column in
                         let value = try cursor.value(column.index)
                         guard let parent = column.parent,
@@ -63,7 +63,7 @@ extension Device {
                 var cursor = try snapshot.rows(of: table.schema, order: table.order)
                 while try cursor.next() {
                     guard let id = try access.id(at: cursor.key, in: table.name),
-                        let state = try access.known(id)?.state
+                        let state = try access.states.known(id)?.state
                     else { continue }
                     let places = table.plainPlaces(in: state)
                     for column in table.columns where places.contains(column.place) {

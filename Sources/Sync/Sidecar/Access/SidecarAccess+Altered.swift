@@ -121,9 +121,6 @@ extension SidecarAccess {
         }
     }
 
-    /// Whether no row is known.
-    var isBlank: Bool { get throws { try row("SELECT 1 FROM row LIMIT 1") == nil } }
-
     /// Makes a run look again at the rows that waited in the last one.
     func wakeWaiting() throws { try run("UPDATE dirty SET waits = 0 WHERE waits = 1") }
 

@@ -14,19 +14,10 @@ final class SidecarAccess {
     private var tableNumbers = Numbers<TableName>()
     private var columnNumbers = Numbers<ColumnName>()
     private var statements: [UnsafePointer<UInt8>: SidecarStatement] = [:]
-    /// The row that was read last, since one step reads a row several times.
-    var lastKnown: (id: RowID, row: KnownRow?)?
     /// Whether any row is held or tied; `nil` if this was not read yet.
     var hasTiesNow: Bool?
     /// Whether any row that is not shown has a known key; `nil` if this was not read yet.
     var hasFormerKeysNow: Bool?
-    /// The changes in the numbers of alive and deleted rows, by table, that are not saved yet.
-    var tallies: [TableName: Tally] = [:]
-
-    struct Tally {
-        var alive: Int64 = 0
-        var dead: Int64 = 0
-    }
 
     /// Names, with the numbers that represent them in rows.
     private struct Numbers<Name: Hashable> {
@@ -54,6 +45,7 @@ final class SidecarAccess {
     var intents: Intents { Intents(access: self) }
     var files: FileLedger { FileLedger(access: self) }
     var membership: Membership { Membership(access: self) }
+    private(set) lazy var states = RowStates(self)
 
     // MARK: - SQL
 

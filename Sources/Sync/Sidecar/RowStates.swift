@@ -1,0 +1,246 @@
+internal import Changes
+internal import Foundation
+internal import GRDB
+
+/// A row of the state, with all that is known of it.
+struct KnownRow: Equatable {
+    var table: TableName
+    var delta: RowDelta
+
+    var id: RowID { delta.id }
+    var state: RowState { delta.state }
+}
+
+/// The states of all known rows: the owner of `row`.
+final class RowStates {
+    private unowned let access: SidecarAccess
+    /// The row that was read last, since one step reads a row several times.
+    private var lastKnown: (id: RowID, row: KnownRow?)?
+    /// The changes in the numbers of alive and deleted rows, by table, that are not saved yet.
+    private var tallies: [TableName: (alive: Int64, dead: Int64)] = [:]
+
+    init(_ access: SidecarAccess) { self.access = access }
+
+    /// Returns the known state of a row; `nil` if nothing is known.
+    func known(_ id: RowID) throws -> KnownRow? {
+        if let lastKnown, lastKnown.id == id { return lastKnown.row }
+        let row = try access.first(
+            "SELECT id, t, cl, clock, device, hint, body FROM row WHERE id = ?",
+            .id(id),
+            read: known
+        )
+        lastKnown = (id, row)
+        return row
+    }
+
+    /// Passes all rows of the state, in no order.
+    func forEach(_ body: (KnownRow) throws -> Void) throws {
+        try forEachRow("SELECT id, t, cl, clock, device, hint, body FROM row", body: body)
+    }
+
+    /// Passes the rows of a table that are alive, in the order of their ids.
+    func forEachAlive(in table: TableName, _ body: (KnownRow) throws -> Void) throws {
+        // Sorting the rows is faster than looking up each by the index of ids.
+        try forEachRow(
+            """
+            SELECT id, t, cl, clock, device, hint, body FROM row WHERE t = ? AND cl % 2 = 1
+            ORDER BY +id
+            """,
+            .integer(access.number(of: table)),
+            body: body
+        )
+    }
+
+    /// Passes all rows of the state, by table, in the order of their ids.
+    func forEachByTable(_ body: (KnownRow) throws -> Void) throws {
+        try forEachRow(
+            "SELECT id, t, cl, clock, device, hint, body FROM row ORDER BY t, id",
+            body: body
+        )
+    }
+
+    /// Passes the rows of a table that are alive and not shown, in no order.
+    func forEachUnshown(in table: TableName, _ body: (KnownRow) throws -> Void) throws {
+        try forEachRow(
+            """
+            SELECT id, t, cl, clock, device, hint, body FROM row WHERE t = ? AND cl % 2 = 1
+                AND NOT EXISTS (SELECT 1 FROM shown WHERE shown.id = row.id)
+            """,
+            .integer(access.number(of: table)),
+            body: body
+        )
+    }
+
+    /// Passes the rows of a query; `body` may run the same query.
+    private func forEachRow(
+        _ sql: StaticString,
+        _ values: SidecarValue...,
+        body: (KnownRow) throws -> Void
+    ) throws {
+        let statement = try access.ownStatement(sql)
+        try statement.begin(values)
+        while try statement.step() { try body(known(statement)) }
+    }
+
+    /// Joins a delta with the state.
+    ///
+    /// - Returns: the row before and after; `nil` if the delta changed nothing.
+    @discardableResult
+    func join(_ delta: RowDelta, in table: TableName) throws -> (old: KnownRow?, new: KnownRow)? {
+        guard let old = try known(delta.id) else {
+            let new = KnownRow(table: table, delta: delta)
+            try save(new)
+            tally(new, 1)
+            return (nil, new)
+        }
+        // Only a hostile file has one id in two tables; the first table stays.
+        guard old.table == table else { return nil }
+        let joined = old.delta.joined(with: delta)
+        guard joined != old.delta else { return nil }
+        let new = KnownRow(table: table, delta: joined)
+        try save(new)
+        if old.state.isAlive != new.state.isAlive {
+            tally(old, -1)
+            tally(new, 1)
+        }
+        try access.markAltered(delta.id)
+        return (old, new)
+    }
+
+    /// Counts a change in a table's rows; see `saveTallies`.
+    private func tally(_ row: KnownRow, _ change: Int64) {
+        if row.state.isAlive {
+            tallies[row.table, default: (0, 0)].alive += change
+        } else {
+            tallies[row.table, default: (0, 0)].dead += change
+        }
+    }
+
+    /// Saves the numbers of alive and deleted rows: before they are read, and at the end of a transaction.
+    func saveTallies() throws {
+        for (table, tally) in tallies {
+            try access.perform(
+                "UPDATE tab SET alive = alive + ?, dead = dead + ? WHERE t = ?",
+                .integer(tally.alive),
+                .integer(tally.dead),
+                .integer(access.number(of: table))
+            )
+        }
+        tallies = [:]
+    }
+
+    /// Whether no row is known.
+    var isEmpty: Bool { get throws { try access.row("SELECT 1 FROM row LIMIT 1") == nil } }
+
+    /// The number of known rows, alive and deleted.
+    var count: Int64 {
+        get throws {
+            try saveTallies()
+            return try access.count("SELECT sum(alive + dead) FROM tab")
+        }
+    }
+
+    /// Replaces the state of a row.
+    func save(_ row: KnownRow) throws {
+        let state = row.state
+        let stamp = state.isAlive ? state.birth : state.deletion
+        try access.perform(
+            """
+            INSERT INTO row (id, t, cl, clock, device, hint, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            ON CONFLICT (id) DO UPDATE
+            SET t = ?2, cl = ?3, clock = ?4, device = ?5, hint = ?6, body = ?7
+            """,
+            .id(row.id),
+            .integer(access.number(of: row.table)),
+            .integer(Int64(state.causalLength)),
+            .optional(stamp.map { Int64($0.clock) }),
+            .optional(stamp.map { try access.number(of: $0.device) }),
+            .optional(row.delta.hint?.encoded),
+            .bytes(body(of: state))
+        )
+        lastKnown = (row.id, row)
+    }
+
+    /// Encodes each cell's column and value, and its stamp unless that is the birth's.
+    private func body(of state: RowState) throws -> [UInt8] {
+        let access = access
+        var writer = ByteWriter()
+        for cell in state.cells {
+            let isBirth = cell.stamp == state.birth
+            try writer.varint(UInt64(access.number(of: cell.column)) << 1 | (isBirth ? 1 : 0))
+            if !isBirth {
+                try writer.varint(UInt64(access.number(of: cell.stamp.device)))
+                writer.varint(cell.stamp.clock)
+            }
+            writer.value(cell.value)
+        }
+        return writer.bytes
+    }
+
+    private func known(_ row: SidecarStatement) throws -> KnownRow {
+        guard let id = row.id(0), let length = UInt32(exactly: row.integer(2)) else {
+            throw access.damaged("a row has no id")
+        }
+        let stamp = try row.optionalInteger(3).map { clock in
+            Stamp(clock: UInt64(bitPattern: clock), device: try access.device(row.integer(4)))
+        }
+        let hint: Value? = try reading(row, 5) { $0.left == 0 ? nil : try $0.value() }
+        let state =
+            length % 2 == 0
+            ? RowState(causalLength: length, deletion: stamp ?? .zero)
+            : RowState(causalLength: length, birth: stamp, cells: try cells(row, stamp))
+        return KnownRow(
+            table: try access.table(row.integer(1)),
+            delta: RowDelta(id, state, hint: hint)
+        )
+    }
+
+    private func cells(_ row: SidecarStatement, _ birth: Stamp?) throws -> [Cell] {
+        let access = access
+        return try reading(row, 6) { reader in
+            var cells: [Cell] = []
+            while reader.left > 0 {
+                let head = try reader.varint()
+                let name = try access.column(Int64(head >> 1))
+                let stamp: Stamp
+                if head & 1 == 1, let birth {
+                    stamp = birth
+                } else {
+                    let device = try access.device(Int64(reader.varint()))
+                    stamp = Stamp(clock: try reader.varint(), device: device)
+                }
+                cells.append(Cell(name, stamp, try reader.value()))
+            }
+            return cells
+        }
+    }
+
+    private func reading<Result>(
+        _ row: SidecarStatement,
+        _ column: CInt,
+        _ body: (inout ByteReader) throws -> Result
+    ) throws -> Result {
+        try row.withBytes(column) { bytes in
+            var reader = ByteReader(bytes)
+            do {
+                return try body(&reader)
+            } catch let breach as FormatBreach {
+                throw access.damaged("a row cannot be read: \(breach.reason)")
+            }
+        }
+    }
+
+    /// Returns a short text of a row, which is its name if it has one.
+    func title(of id: RowID) throws -> String? {
+        let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []
+        let texts = try (cells.isEmpty ? access.removed.lastCells(of: id) : cells).compactMap {
+            cell -> (name: String, text: String)? in
+            guard case .text(let bytes) = cell.1, !bytes.isEmpty, bytes.count <= 80,
+                let text = String(validating: bytes, as: UTF8.self)
+            else { return nil }
+            return (cell.0.description, text)
+        }
+        let named = texts.first { ["name", "title", "subject", "label"].contains($0.name) }
+        return (named ?? texts.first)?.text
+    }
+}

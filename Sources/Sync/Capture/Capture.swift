@@ -141,7 +141,7 @@ struct Capture {
     private func guardRows(_ capture: TableCapture) throws {
         let gone = Int64(capture.gone.count - capture.renamed.count)
         guard !options.acceptsChanges, gone >= 20 else { return }
-        let count = try access.shownCount(in: capture.table.name)
+        let count = try access.shadow.count(in: capture.table.name)
         guard gone * 2 > count else { return }
         throw SyncDecision.manyGone(table: capture.table.schema.name, rows: gone, of: count)
     }

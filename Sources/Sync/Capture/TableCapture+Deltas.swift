@@ -159,7 +159,7 @@ extension TableCapture {
         var cells = try edits(old, values, known, capture)
         var row = old
         row.image = image
-        try capture.access.show(row, in: table.name)
+        try capture.access.shadow.show(row, in: table.name)
         // Unchanged values are sent again, whatever the differences mean.
         if capture.options.meaning == .edits {
             cells += try retold(old, values, known, capture)
@@ -347,7 +347,7 @@ extension TableCapture {
         let terms = child.terms(of: reference, to: table)
         guard terms.count == values.count, let finder = capture.finder else { return }
         for key in try finder.keys(of: child.schema, where: terms, are: values) {
-            if let id = try capture.access.id(at: key, in: child.name) {
+            if let id = try capture.access.shadow.id(at: key, in: child.name) {
                 try capture.access.markAltered(id)
             }
         }

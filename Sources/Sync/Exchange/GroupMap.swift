@@ -59,7 +59,7 @@ struct GroupMap {
             try access.set("map", bytes: map.json())
             // The map affects how the store is read, and what is shown.
             try access.set("look", nil)
-            try access.forgetLooks()
+            try access.shadow.forgetLooks()
             try access.wakeHeld()
         }
         try access.set("map_clock", Int64(clamping: clock))

@@ -198,7 +198,7 @@ extension StoreExchange {
             guard let table = planned.layout.tables.first(where: { $0.schema.name == table.name })
             else { return true }
             return try sidecar.read { access in
-                let id = try access.id(at: key, in: table.name)
+                let id = try access.shadow.id(at: key, in: table.name)
                 guard let state = try id.flatMap(access.states.known)?.state else { return true }
                 return table.plainPlaces(in: state).isDisjoint(with: reference.columns)
             }

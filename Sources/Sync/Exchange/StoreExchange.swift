@@ -279,7 +279,7 @@ public struct StoreExchange {
                 }
             }
             // After a wrong decision, the next capture must find the difference as an edit.
-            try access.forgetLooks()
+            try access.shadow.forgetLooks()
             try access.intents.drop()
         }
     }

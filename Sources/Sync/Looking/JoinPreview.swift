@@ -138,7 +138,7 @@ extension SidecarAccess {
                 contents[table.content(of: state), default: 0] += 1
             }
         }
-        counts.alike = try shownCount(in: table.name) - counts.deletedThere - counts.onlyHere
+        counts.alike = try shadow.count(in: table.name) - counts.deletedThere - counts.onlyHere
         if !contents.isEmpty {
             try states.forEachUnshown(in: table.name) { row in
                 let content = table.content(of: row.state)

@@ -222,7 +222,7 @@ extension [Cell] {
                 let parent = TableName(parent), text != "NULL"
             {
                 guard let number = Int64(text),
-                    let id = try access.id(at: .rowID(number), in: parent)
+                    let id = try access.shadow.id(at: .rowID(number), in: parent)
                 else { return .noRow }
                 value = .row(id)
             }

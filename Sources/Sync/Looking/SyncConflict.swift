@@ -115,7 +115,7 @@ extension Value {
     fileprivate func words(in access: SidecarAccess) throws -> String {
         guard case .row(let id) = self else { return forPeople }
         if let title = try access.states.title(of: id) { return title }
-        if case .rowID(let number)? = try access.shown(id)?.key { return "\(number)" }
+        if case .rowID(let number)? = try access.shadow.row(id)?.key { return "\(number)" }
         return forPeople
     }
 

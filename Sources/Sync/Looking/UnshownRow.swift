@@ -103,7 +103,7 @@ struct CutRings {
     func parent(of id: RowID, by column: ColumnName) throws -> RowID? {
         guard let row = try access.states.known(id) else { return nil }
         if case .row(let parent)? = row.state.cell(column)?.value {
-            return try access.placeOf(parent)?.table == row.table ? parent : nil
+            return try access.shadow.place(of: parent)?.table == row.table ? parent : nil
         }
         return try rows(with: id).first
     }

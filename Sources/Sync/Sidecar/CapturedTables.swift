@@ -82,7 +82,7 @@ struct CapturedTables {
             """,
             [number]
         )
-        access.hasFormerKeysNow = nil
+        access.shadow.hasFormerKeysNow = nil
         try access.run("DELETE FROM parked WHERE t = ?", [number])
         try access.run(
             "INSERT OR IGNORE INTO dirty (id) SELECT id FROM shown WHERE t = ?",
@@ -98,7 +98,7 @@ struct CapturedTables {
         let former = try access.bytes("schema")
         if former == id { return false }
         // The content of a shadow depends on the columns.
-        try access.forgetLooks()
+        try access.shadow.forgetLooks()
         try access.set("schema", bytes: id)
         guard former != nil else { return false }
         // The view depends on them as well: rows that were held may be shown.

@@ -67,7 +67,7 @@ struct Intents {
             "UPDATE removed SET settled = 1 WHERE id = ? AND settled = 0",
             .id(intent.id)
         )
-        try access.forgetLeaf(at: intent.key, of: intent.table)
+        try access.shadow.forgetLeaf(at: intent.key, of: intent.table)
         if let image = intent.new {
             let row = ShownRow(
                 key: intent.key,
@@ -76,14 +76,14 @@ struct Intents {
                 image: image
             )
             // The row may have been at another key, and another row at this key.
-            if let old = try access.shown(intent.id), old.key != intent.key {
-                try access.forgetLeaf(at: old.key, of: intent.table)
-                try access.hide(old, in: intent.table)
+            if let old = try access.shadow.row(intent.id), old.key != intent.key {
+                try access.shadow.forgetLeaf(at: old.key, of: intent.table)
+                try access.shadow.hide(old, in: intent.table)
             }
-            try access.show(row, in: intent.table)
-            try access.forgetFormerKey(of: intent.id)
-        } else if let old = try access.shown(intent.id), old.key == intent.key {
-            try access.hide(old, in: intent.table)
+            try access.shadow.show(row, in: intent.table)
+            try access.shadow.forgetFormerKey(of: intent.id)
+        } else if let old = try access.shadow.row(intent.id), old.key == intent.key {
+            try access.shadow.hide(old, in: intent.table)
         }
     }
 }

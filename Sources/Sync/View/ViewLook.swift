@@ -69,9 +69,9 @@ struct ViewLook {
     func guardDeletions() throws {
         guard try access.hasAltered(moreThan: mostRows) else { return }
         for table in tables {
-            let deletions = try access.deletions(in: table.name)
+            let deletions = try access.shadow.deletions(in: table.name)
             guard deletions >= 20 else { continue }
-            let count = try access.shownCount(in: table.name)
+            let count = try access.shadow.count(in: table.name)
             if deletions * 2 > count {
                 throw SyncDecision.manyDeletions(
                     table: table.schema.name,

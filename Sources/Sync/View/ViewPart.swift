@@ -9,7 +9,7 @@ internal import Stores
 /// that the row has changed.
 struct ViewPart {
     /// A row as the store shows it.
-    struct Shadow {
+    struct Place {
         var table: TableName
         var row: ShownRow
     }
@@ -21,7 +21,7 @@ struct ViewPart {
     /// The known rows; if it contains all rows, those that are alive.
     private(set) var rows: [RowID: KnownRow] = [:]
     /// The rows that the store shows; empty if it contains all rows.
-    private(set) var shadow: [RowID: Shadow] = [:]
+    private(set) var shadow: [RowID: Place] = [:]
     /// Whether it needs rows that cannot be found, so that all rows must be computed.
     var isOpen = false
     /// The rows whose dependants are in the part.
@@ -87,7 +87,9 @@ struct ViewPart {
     private mutating func takeIn(_ id: RowID) throws -> Bool {
         guard !id.isZero, ids.insert(id).inserted else { return false }
         rows[id] = try access.states.known(id)
-        if let (table, row) = try access.placeOf(id) { shadow[id] = Shadow(table: table, row: row) }
+        if let (table, row) = try access.shadow.place(of: id) {
+            shadow[id] = .init(table: table, row: row)
+        }
         unfilled.append(id)
         return true
     }
@@ -139,7 +141,7 @@ struct ViewPart {
         let terms = reference.targets.compactMap { table.sql(of: $0) }
         guard terms.count == stored.count else { return }
         for key in try finder.keys(of: table.schema, where: terms, are: stored) {
-            if let id = try access.id(at: key, in: table.name) { try add(id) }
+            if let id = try access.shadow.id(at: key, in: table.name) { try add(id) }
         }
     }
 
@@ -148,7 +150,7 @@ struct ViewPart {
         var stored: [StoredValue] = []
         for value in values {
             if case .row(let id) = value {
-                guard case .rowID(let number)? = try access.shown(id)?.key else { return nil }
+                guard case .rowID(let number)? = try access.shadow.row(id)?.key else { return nil }
                 stored.append(.integer(number))
             } else {
                 guard let value = value.stored else { return nil }
@@ -177,7 +179,7 @@ struct ViewPart {
 
     /// Passes the rows of a table that the store shows, in the order of their keys.
     func forEachShown(in table: TableName, _ body: (ShownRow) throws -> Void) throws {
-        if isAll { return try access.forEachShown(in: table, body) }
+        if isAll { return try access.shadow.forEach(in: table, body) }
         let rows = shadow.values.filter { $0.table == table }.map(\.row)
         for row in rows.sorted(by: { $0.key < $1.key }) { try body(row) }
     }

@@ -33,7 +33,7 @@ extension Device {
             for table in tables {
                 var cursor = try snapshot.rows(of: table.schema, order: table.order)
                 while try cursor.next() {
-                    let id = try access.id(at: cursor.key, in: table.name)
+                    let id = try access.shadow.id(at: cursor.key, in: table.name)
                     if try id == nil && table.isNamed && table.hasNullName(cursor) { continue }
                     guard let id else {
                         content["\(table.name) \(cursor.key)"] = [.null]
@@ -46,7 +46,7 @@ extension Device {
                             state?.cell(column.name)?.value.isRow == true,
                             case .integer(let number) = KeyComparison.folded(value, .integer)
                         else { return value.wire }
-                        return .row(try access.id(at: .rowID(number), in: parent) ?? .zero)
+                        return .row(try access.shadow.id(at: .rowID(number), in: parent) ?? .zero)
                     }
                 }
             }
@@ -62,7 +62,7 @@ extension Device {
             for table in tables where !table.references.isEmpty {
                 var cursor = try snapshot.rows(of: table.schema, order: table.order)
                 while try cursor.next() {
-                    guard let id = try access.id(at: cursor.key, in: table.name),
+                    guard let id = try access.shadow.id(at: cursor.key, in: table.name),
                         let state = try access.states.known(id)?.state
                     else { continue }
                     let places = table.plainPlaces(in: state)

@@ -168,16 +168,6 @@ extension SidecarAccess {
         }
     }
 
-    /// Returns the number of a table's rows that were deleted elsewhere and are still shown.
-    func deletions(in table: TableName) throws -> Int64 {
-        try count(
-            """
-            SELECT count(*) FROM shown s JOIN row r ON r.id = s.id WHERE s.t = ? AND r.cl % 2 = 0
-            """,
-            [number(of: table)]
-        )
-    }
-
     /// Whether any row is not shown, or not as its state has it.
     var hasTies: Bool {
         get throws {

@@ -16,8 +16,6 @@ final class SidecarAccess {
     private var statements: [UnsafePointer<UInt8>: SidecarStatement] = [:]
     /// Whether any row is held or tied; `nil` if this was not read yet.
     var hasTiesNow: Bool?
-    /// Whether any row that is not shown has a known key; `nil` if this was not read yet.
-    var hasFormerKeysNow: Bool?
 
     /// Names, with the numbers that represent them in rows.
     private struct Numbers<Name: Hashable> {
@@ -45,6 +43,7 @@ final class SidecarAccess {
     var intents: Intents { Intents(access: self) }
     var files: FileLedger { FileLedger(access: self) }
     var membership: Membership { Membership(access: self) }
+    private(set) lazy var shadow = Shadow(self)
     private(set) lazy var states = RowStates(self)
 
     // MARK: - SQL

@@ -78,8 +78,8 @@ ABLATIONS = [
         "var parent = ABLATED ? named : last.standIns[ViewKey(reference.table, named)] ?? named")]),
     ("same-off", "PublishedEditFailuresTests/unique", [(
         "Sync/Capture/TableCapture+Deltas.swift",
-        "for id in isEdit ? try capture.access.standingBehind(old.id) : [] {",
-        "for id in isEdit && !ABLATED ? try capture.access.standingBehind(old.id) : [] {")]),
+        "for id in isEdit ? try capture.access.held.standingBehind(old.id) : [] {",
+        "for id in isEdit && !ABLATED ? try capture.access.held.standingBehind(old.id) : [] {")]),
     ("import-before-capture", "TwoDevicesTests/lastEdit", [(
         "Sync/Exchange/StoreExchange.swift",
         "        if takesFirst, let listing {",
@@ -144,8 +144,8 @@ ABLATIONS = [
         "        if !ABLATED { try addCompetitors(view, mirror, finder) }\n")]),
     ("view-without-ties", SIMULATION, [(
         "Sync/View/ViewPart.swift",
-        "        for dependant in try access.dependants(on: id) { try add(dependant) }\n",
-        "        for dependant in try access.dependants(on: id) where !ABLATED { try add(dependant) }\n")]),
+        "        for dependant in try access.held.dependants(on: id) { try add(dependant) }\n",
+        "        for dependant in try access.held.dependants(on: id) where !ABLATED { try add(dependant) }\n")]),
     ("own-file-check-off", "AccidentTests", [(
         "Sync/Accidents/StoreExchange+Identity.swift",
         "identity.isRolledBack = try await hasUnknownFiles(listing)",

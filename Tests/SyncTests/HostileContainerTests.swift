@@ -194,7 +194,7 @@ struct HostileContainerTests {
                         RowDelta(row.id, RowState(birth: nil, cells: cells)),
                         in: table
                     )
-                    try access.markDirty(row.id)
+                    try access.dirty.mark(row.id)
                 }
                 var clock = try access.membership.clock
                 clock.observe(far.clock)

@@ -32,7 +32,7 @@ struct ClockReturn {
             let state = row.state.stamped(stamp, from: horizon)
             let delta = RowDelta(row.id, state, hint: row.delta.hint)
             try access.states.save(KnownRow(table: row.table, delta: delta))
-            try access.markAltered(row.id)
+            try access.dirty.markAltered(row.id)
             try outgoing.add(delta, to: row.table)
         }
         try forget(from: Int64(horizon), reading: Int64(reading))

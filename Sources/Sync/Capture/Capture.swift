@@ -224,9 +224,9 @@ struct Capture {
         guard let joined = try access.states.join(delta, in: table) else { return }
         // The store may lack other known values of the row, or values that win.
         if joined.old != nil {
-            try access.markDirty(delta.id)
+            try access.dirty.mark(delta.id)
         } else if try needsLook(delta, in: table) {
-            try access.markAltered(delta.id)
+            try access.dirty.markAltered(delta.id)
         }
         result.changes += 1
         try outgoing.add(delta, to: table)
@@ -234,7 +234,7 @@ struct Capture {
 
     /// Returns whether a new row may be shown differently from the store, or whether other rows wait for it.
     private func needsLook(_ delta: RowDelta, in name: TableName) throws -> Bool {
-        if try access.hasTies { return true }
+        if try access.held.hasTies { return true }
         guard let table = tables.first(where: { $0.name == name }) else { return true }
         // It is unknown whether the row that values name exists.
         return table.references.contains(where: \.isByValue)

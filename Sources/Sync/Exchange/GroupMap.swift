@@ -60,7 +60,7 @@ struct GroupMap {
             // The map affects how the store is read, and what is shown.
             try access.set("look", nil)
             try access.shadow.forgetLooks()
-            try access.wakeHeld()
+            try access.held.wake()
         }
         try access.set("map_clock", Int64(clamping: clock))
         try access.forget("next_map")

@@ -332,7 +332,7 @@ struct Intake {
                 for cell in delta.state.cells { clock.observe(cell.stamp.clock) }
                 clock.observe(delta.state.deletion.clock)
                 guard let joined = try access.states.join(delta, in: table.name) else { return }
-                try access.markDirty(delta.id)
+                try access.dirty.mark(delta.id)
                 taken.changes += 1
                 guard let old = joined.old else { return }
                 try list(old, joined.new, ids, access)

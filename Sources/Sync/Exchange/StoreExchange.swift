@@ -199,9 +199,9 @@ public struct StoreExchange {
         try sidecar.write { access in
             try access.set("look", look)
             // A store that was put back may refer to rows as they were once, so all of it is looked at.
-            if options.rejoining != nil { try access.alterAll() }
+            if options.rejoining != nil { try access.dirty.alterAll() }
             // The application may have removed what was in their way.
-            try access.retryRefused()
+            try access.dirty.retryRefused()
         }
     }
 
@@ -275,7 +275,7 @@ public struct StoreExchange {
             if isWritten {
                 for intent in intents {
                     try access.intents.settle(intent)
-                    try access.clean(intent.id)
+                    try access.dirty.clean(intent.id)
                 }
             }
             // After a wrong decision, the next capture must find the difference as an edit.

@@ -62,10 +62,10 @@ extension Sidecar {
             for (table, delta) in taking.deltas {
                 let delta = try delta.movingLongValues(to: file.keep)
                 try access.states.join(delta, in: table)
-                try access.markDirty(delta.id)
+                try access.dirty.mark(delta.id)
                 try file.add(delta, to: table)
             }
-            try access.wakeHeld()
+            try access.held.wake()
             try file.finish()
             try access.membership.setClock(clock)
             for number in numbers { try access.run("DELETE FROM removed WHERE n = ?", [number]) }

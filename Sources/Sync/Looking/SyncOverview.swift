@@ -121,7 +121,7 @@ public struct SyncOverview: Sendable {
             unsentFiles = unsent.count
             unsentBytes = unsent.reduce(0) { $0 + $1.size }
             unsentChanges = unsent.reduce(0) { $0 + $1.changes }
-            unwritten = try access.dirtyCount
+            unwritten = try access.dirty.count
             held = try access.count("SELECT count(*) FROM unshown")
             yielding = try access.count("SELECT count(*) FROM held WHERE why = 'yields'")
             conflicts = try access.conflictCount

@@ -47,7 +47,7 @@ final class Trial {
         _ access: SidecarAccess,
         _ blobs: BlobCache
     ) throws {
-        refused = try access.refusals()
+        refused = try access.dirty.refusals()
         self.mirror = mirror
         self.keys = keys
         self.tables = tables

@@ -102,8 +102,8 @@ struct CapturedTables {
         try access.set("schema", bytes: id)
         guard former != nil else { return false }
         // The view depends on them as well: rows that were held may be shown.
-        try access.wakeHeld()
-        try access.markDirty(.zero)
+        try access.held.wake()
+        try access.dirty.mark(.zero)
         return true
     }
 

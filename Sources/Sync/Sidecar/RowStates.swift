@@ -103,7 +103,7 @@ final class RowStates {
             tally(old, -1)
             tally(new, 1)
         }
-        try access.markAltered(delta.id)
+        try access.dirty.markAltered(delta.id)
         return (old, new)
     }
 

@@ -25,7 +25,7 @@ extension ViewPart {
             isOther = isOther || old?.row.causalLength != new?.row.causalLength
             isOther = isOther || old?.row.key != new?.row.key
             if !isOther {
-                isOther = try access.held(id)?.standIn != held[id]?.standIn
+                isOther = try access.held.row(id)?.standIn != held[id]?.standIn
             }
             guard isOther else { continue }
             try spread(id)
@@ -129,7 +129,7 @@ extension ViewPart {
         _ mirror: Mirror,
         _ finder: RowFinder
     ) throws {
-        let hasCompetitors = try access.hasCompetitors
+        let hasCompetitors = try access.held.hasCompetitors
         for (key, asked) in view.asked {
             guard let table = tables[key.table] else { continue }
             if hasCompetitors { try addHeld(like: asked, of: table, mirror) }
@@ -154,7 +154,7 @@ extension ViewPart {
     ) throws {
         for values in asked {
             for name in try mirror.keyNames(values, of: table) {
-                for id in try access.dependants(on: name) { try add(id) }
+                for id in try access.held.dependants(on: name) { try add(id) }
             }
         }
     }

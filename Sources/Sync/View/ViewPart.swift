@@ -77,7 +77,7 @@ struct ViewPart {
     mutating func add(_ id: RowID) throws {
         guard try takeIn(id) else { return }
         // The row was altered and is computed now, so its dependants must be added as well.
-        if isLimited, try access.isAltered(id) { unspread.append(id) }
+        if isLimited, try access.dirty.isAltered(id) { unspread.append(id) }
     }
 
     /// Adds a row by itself.
@@ -107,7 +107,7 @@ struct ViewPart {
             }
             if case .row(let other)? = row.state.cell(.same)?.value { try add(other) }
             // A row is shown with the later cells of those that are the same.
-            for other in try access.standingBehind(id, why: [.same]) { try add(other) }
+            for other in try access.held.standingBehind(id, why: [.same]) { try add(other) }
             for reference in table.references {
                 if reference.isByValue {
                     guard let values = table.values(of: reference, in: row.state) else { continue }
@@ -129,7 +129,7 @@ struct ViewPart {
     ) throws {
         guard let table = tables[reference.table] else { return }
         let name = RowID(naming: values, by: reference)
-        for id in try access.rows(called: name) { try add(id) }
+        for id in try access.held.rows(called: name) { try add(id) }
         // A row's id may have been made of these values.
         let id = RowID(key: Array(zip(reference.targets, values)), in: reference.table)
         if try access.states.known(id) != nil { try add(id) }
@@ -163,9 +163,9 @@ struct ViewPart {
     /// Adds the rows that may be shown differently since a row has changed.
     mutating func spread(_ id: RowID) throws {
         guard spread.insert(id).inserted else { return }
-        for dependant in try access.dependants(on: id) { try add(dependant) }
+        for dependant in try access.held.dependants(on: id) { try add(dependant) }
         guard !callers.isEmpty else { return }
-        var names = try access.names(of: id)
+        var names = try access.held.names(of: id)
         if let row = rows[id] {
             for reference in callers[row.table] ?? [] {
                 guard let values = row.state.values(reference.targets) else { continue }
@@ -173,7 +173,7 @@ struct ViewPart {
             }
         }
         for name in names {
-            for dependant in try access.dependants(on: name) { try add(dependant) }
+            for dependant in try access.held.dependants(on: name) { try add(dependant) }
         }
     }
 

@@ -14,8 +14,6 @@ final class SidecarAccess {
     private var tableNumbers = Numbers<TableName>()
     private var columnNumbers = Numbers<ColumnName>()
     private var statements: [UnsafePointer<UInt8>: SidecarStatement] = [:]
-    /// Whether any row is held or tied; `nil` if this was not read yet.
-    var hasTiesNow: Bool?
 
     /// Names, with the numbers that represent them in rows.
     private struct Numbers<Name: Hashable> {
@@ -41,8 +39,10 @@ final class SidecarAccess {
     var captured: CapturedTables { CapturedTables(access: self) }
     var devices: KnownDevices { KnownDevices(access: self) }
     var intents: Intents { Intents(access: self) }
+    var dirty: DirtyRows { DirtyRows(access: self) }
     var files: FileLedger { FileLedger(access: self) }
     var membership: Membership { Membership(access: self) }
+    private(set) lazy var held = HeldRows(self)
     private(set) lazy var shadow = Shadow(self)
     private(set) lazy var states = RowStates(self)
 

@@ -147,7 +147,7 @@ extension SidecarAccess {
                 counts.doubled += 1
             }
         }
-        counts.yielding = try yieldingCount(in: table.name)
+        counts.yielding = try removed.yieldingCount(in: table.name)
         let alive = try first("SELECT count(*) FROM temp.life WHERE t = ? AND alive", number) {
             $0.integer(0)
         }

@@ -123,7 +123,9 @@ private struct Taking {
                 if !names.contains(cell.column.description) {
                     return Cell(cell.column, stamp, cell.value)
                 }
-                let missing = try access.decoded(meanings.missing(of: cell.column, in: row.table))
+                let missing = try access.removed.decoded(
+                    meanings.missing(of: cell.column, in: row.table)
+                )
                 return Cell(cell.column, stamp, (missing ?? .null).unmarked)
             }
             return take(other, edit)

@@ -54,8 +54,8 @@ extension Sidecar {
                     title: try access.states.title(of: id),
                     column: try column.map { try access.column($0).description },
                     kind: row["kind"],
-                    won: try access.decoded(row.bytes(1)).map { try $0.words(in: access) },
-                    lost: try access.decoded(row.bytes(2)).map { try $0.words(in: access) },
+                    won: try access.removed.decoded(row.bytes(1)).map { try $0.words(in: access) },
+                    lost: try access.removed.decoded(row.bytes(2)).map { try $0.words(in: access) },
                     wonBy: try access.device(row["won_by"]).description,
                     lostBy: try access.device(row["lost_by"]).description
                 )
@@ -81,7 +81,7 @@ extension Sidecar {
                     cells = present.map { ($0.column, $0.value) }
                 }
             }
-            if let place, let value = try access.decoded(row.bytes(3)) {
+            if let place, let value = try access.removed.decoded(row.bytes(3)) {
                 let column = try access.column(place)
                 cells.removeAll { $0.column == column }
                 cells.append((column, value))
@@ -102,7 +102,7 @@ extension Sidecar {
                 try access.run("DELETE FROM removed WHERE n = ?", [number])
                 return count
             }
-            let count = try access.conflictCount
+            let count = try access.removed.conflictCount
             try access.run("DELETE FROM removed WHERE conflict = 1")
             try access.run("DELETE FROM lost")
             return count

@@ -124,7 +124,7 @@ public struct SyncOverview: Sendable {
             unwritten = try access.dirty.count
             held = try access.count("SELECT count(*) FROM unshown")
             yielding = try access.count("SELECT count(*) FROM held WHERE why = 'yields'")
-            conflicts = try access.conflictCount
+            conflicts = try access.removed.conflictCount
             tombstones = try access.count("SELECT sum(dead) FROM tab")
             let files = try access.rows(
                 """

@@ -359,11 +359,11 @@ struct FileLedger {
             for cell in row.state.cells { take(cell.value) }
         }
         for row in try access.rows("SELECT value FROM lost") {
-            take(try access.decoded(row.bytes(0)))
+            take(try access.removed.decoded(row.bytes(0)))
         }
         for row in try access.rows("SELECT won, lost, cells FROM removed") {
-            take(try access.decoded(row.bytes(0)))
-            take(try access.decoded(row.bytes(1)))
+            take(try access.removed.decoded(row.bytes(0)))
+            take(try access.removed.decoded(row.bytes(1)))
             for cell in try access.removed.cells(row.bytes(2)) { take(cell.value) }
         }
         return wanted

@@ -133,13 +133,6 @@ extension Sidecar {
     }
 }
 
-extension SidecarAccess {
-    /// Returns the numbers of the columns that sync, in order.
-    func numbers(of table: TableMapping) throws -> [Int64] {
-        try table.columns.map { try number(of: $0.name) }
-    }
-}
-
 extension Sidecar {
     /// Returns the parts of a store that sync by the group's map, and the mappings of its tables.
     func tables(in snapshot: StoreSnapshot) throws -> (SyncSchema, [TableMapping]) {

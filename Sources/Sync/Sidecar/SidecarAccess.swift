@@ -38,10 +38,12 @@ final class SidecarAccess {
 
     var captured: CapturedTables { CapturedTables(access: self) }
     var devices: KnownDevices { KnownDevices(access: self) }
-    var intents: Intents { Intents(access: self) }
     var dirty: DirtyRows { DirtyRows(access: self) }
     var files: FileLedger { FileLedger(access: self) }
+    var intents: Intents { Intents(access: self) }
     var membership: Membership { Membership(access: self) }
+    var removed: RemovedRows { RemovedRows(access: self) }
+    // These remember what they have read, as long as the transaction lasts.
     private(set) lazy var held = HeldRows(self)
     private(set) lazy var shadow = Shadow(self)
     private(set) lazy var states = RowStates(self)
@@ -136,6 +138,11 @@ final class SidecarAccess {
         return column
     }
 
+    /// Returns the numbers of the columns that sync, in order.
+    func numbers(of table: TableMapping) throws -> [Int64] {
+        try table.columns.map { try number(of: $0.name) }
+    }
+
     private func number(
         of name: [UInt8],
         in table: String,
@@ -152,11 +159,40 @@ final class SidecarAccess {
     private func bytes(_ sql: String, _ number: Int64) throws -> [UInt8]? {
         try row(sql, [number]).map { $0.bytes(0) }
     }
+
+    // MARK: - Single values
+
+    func integer(_ key: String) throws -> Int64? {
+        try row("SELECT v FROM meta WHERE k = ?", [key]).flatMap { $0[0] }
+    }
+
+    func text(_ key: String) throws -> String? {
+        try row("SELECT v FROM meta WHERE k = ?", [key]).flatMap { $0[0] }
+    }
+
+    func bytes(_ key: String) throws -> [UInt8]? {
+        try row("SELECT v FROM meta WHERE k = ?", [key]).flatMap { (row: Row) -> [UInt8]? in
+            row.hasNull(atIndex: 0) ? nil : row.bytes(0)
+        }
+    }
+
+    func set(_ key: String, _ value: (any DatabaseValueConvertible)?) throws {
+        try run("INSERT OR REPLACE INTO meta (k, v) VALUES (?, ?)", [key, value])
+    }
+
+    func set(_ key: String, bytes: [UInt8]) throws { try set(key, Data(bytes)) }
+
+    func forget(_ key: String) throws { try run("DELETE FROM meta WHERE k = ?", [key]) }
 }
 
 extension Row {
     /// Returns the bytes of a column; empty for NULL.
     func bytes(_ column: Int) -> [UInt8] {
         (try? withUnsafeData(atIndex: column) { $0.map { Array($0) } ?? [] }) ?? []
+    }
+
+    fileprivate func hasNull(atIndex index: Int) -> Bool {
+        let value: DatabaseValue = self[index]
+        return value.isNull
     }
 }

@@ -37,9 +37,8 @@ struct GroupMapTests {
         #expect(try look.map?.content == map(#"{"exclude": ["unit"]}"#))
         try await scene.enable(phone)
         try await scene.exchange(phone, desk)
-        #expect(
-            try phone.inspect { try $0.membership.map.exclude } == [#require(TableName("unit"))]
-        )
+        let excluded = try phone.inspect { try $0.membership.map.exclude }
+        #expect(excluded == [try #require(TableName("unit"))])
         try desk.edit("INSERT INTO unit VALUES ('kg', 1000, NULL)")
         try await scene.exchange(desk, phone)
         #expect(try phone.rows("SELECT * FROM unit").isEmpty)
@@ -121,9 +120,8 @@ struct GroupMapTests {
     @Test("is refused if it is hostile, and keeps nothing else from being taken")
     func hostile() async throws {
         try await scene.begin()
-        let (group, device) = try desk.inspect {
-            (try $0.membership.groups[0], try $0.membership.own)
-        }
+        let group = try desk.inspect { try $0.membership.groups[0] }
+        let device = try desk.inspect { try $0.membership.own }
         var writer = ByteWriter()
         writer.identifier(group)
         writer.identifier(device)

@@ -190,10 +190,8 @@ struct HostileContainerTests {
                 try access.states.forEachAlive(in: table) { rows.append($0) }
                 for row in rows {
                     let cells = [Cell(try #require(ColumnName("amount")), far, .integer(9))]
-                    try access.states.join(
-                        RowDelta(row.id, RowState(birth: nil, cells: cells)),
-                        in: table
-                    )
+                    let delta = RowDelta(row.id, RowState(birth: nil, cells: cells))
+                    try access.states.join(delta, in: table)
                     try access.dirty.mark(row.id)
                 }
                 var clock = try access.membership.clock

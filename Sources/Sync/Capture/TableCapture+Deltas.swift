@@ -173,9 +173,8 @@ extension TableCapture {
         let isEdit = cells.contains { !$0.stamp.isZero }
         for id in isEdit ? try capture.access.held.standingBehind(old.id) : [] {
             let same = Cell(.same, capture.stamp, .row(old.id))
-            guard let state = try capture.access.states.known(id)?.state, state.isAlive else {
-                continue
-            }
+            let state = try capture.access.states.known(id)?.state
+            guard let state, state.isAlive else { continue }
             let delta = RowState(causalLength: state.causalLength, birth: nil, cells: [same])
             try capture.tell(RowDelta(id, delta), in: table.name)
         }

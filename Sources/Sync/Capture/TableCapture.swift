@@ -344,9 +344,8 @@ final class TableCapture {
         otherThan row: New,
         _ capture: Capture
     ) throws -> Bool {
-        guard let key = try capture.access.shadow.formerKey(of: id), key != row.key else {
-            return false
-        }
+        let key = try capture.access.shadow.formerKey(of: id)
+        guard let key, key != row.key else { return false }
         return try capture.finder?.values([], of: table.schema, at: key) != nil
     }
 

@@ -212,9 +212,8 @@ struct Intake {
         clock: UInt64 = 0,
         heard: UInt64 = 0
     ) throws {
-        if try access.files.hasSeen(id) {
-            return try access.files.nameCopy(name: file.name, size: file.size)
-        }
+        let files = access.files
+        if try files.hasSeen(id) { return try files.nameCopy(name: file.name, size: file.size) }
         let seen = SeenFile(
             id: id,
             name: file.name,
@@ -225,7 +224,7 @@ struct Intake {
             clock: clock,
             heard: heard
         )
-        try access.files.see(seen, at: now)
+        try files.see(seen, at: now)
     }
 
     private func take(

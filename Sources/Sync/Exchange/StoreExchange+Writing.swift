@@ -13,11 +13,10 @@ extension StoreExchange {
         try BlobCache(sidecar: sidecar).clear()
         guard try sidecar.read({ try $0.dirty.count }) > 0 else { return }
         try sidecar.write { access in
-            try access.dirty.wakeWaiting()
-            try access.dirty.retryRefused()
-            if try access.dirty.hasAltered(moreThan: options.mostRows) {
-                try access.dirty.orderLooks()
-            }
+            let dirty = access.dirty
+            try dirty.wakeWaiting()
+            try dirty.retryRefused()
+            if try dirty.hasAltered(moreThan: options.mostRows) { try dirty.orderLooks() }
         }
         if options.isDryRun {
             let connection = StoreConnection(store, busyTimeout: options.busyTimeout)

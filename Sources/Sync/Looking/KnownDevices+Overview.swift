@@ -59,10 +59,8 @@ extension KnownDevices {
         var former: Set<DeviceID> = []
         let renewed = try access.integer("renewed") ?? .max
         for id in try access.membership.former {
-            let found = try access.row(
-                "SELECT wall, gone FROM device WHERE id = ?",
-                [Data(id.bytes)]
-            )
+            let sql = "SELECT wall, gone FROM device WHERE id = ?"
+            let found = try access.row(sql, [Data(id.bytes)])
             let isHeard = found.map { $0[1] as Int64 == 0 && $0[0] as Int64 > renewed } ?? false
             if !isHeard { former.insert(id) }
         }

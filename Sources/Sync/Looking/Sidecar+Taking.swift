@@ -123,10 +123,9 @@ private struct Taking {
                 if !names.contains(cell.column.description) {
                     return Cell(cell.column, stamp, cell.value)
                 }
-                let missing = try access.removed.decoded(
-                    meanings.missing(of: cell.column, in: row.table)
-                )
-                return Cell(cell.column, stamp, (missing ?? .null).unmarked)
+                let bytes = meanings.missing(of: cell.column, in: row.table)
+                let missing = try access.removed.decoded(bytes) ?? .null
+                return Cell(cell.column, stamp, missing.unmarked)
             }
             return take(other, edit)
         }

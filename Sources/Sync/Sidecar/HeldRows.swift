@@ -153,12 +153,8 @@ final class HeldRows {
         guard try hasTies else { return nil }
         return try access.first("SELECT t, why, key FROM held WHERE id = ?", .id(id)) { row in
             guard let why = HeldRow.Why(rawValue: row.text(1)) else { return nil }
-            return HeldRow(
-                id: id,
-                table: try access.table(row.integer(0)),
-                why: why,
-                other: row.id(2)
-            )
+            let table = try access.table(row.integer(0))
+            return HeldRow(id: id, table: table, why: why, other: row.id(2))
         }
     }
 

@@ -10,7 +10,7 @@ struct RemovedRows {
     ///
     /// - Parameters:
     ///   - conflict: the row or value.
-    ///   - isSettled: whether it is gone already; if not, `settle` says so, and `dropIntents` forgets it.
+    ///   - isSettled: whether it is gone already; if not, `Intents.settle` says so, and `drop` forgets it.
     /// - Throws: `SidecarError`.
     func add(_ conflict: Conflict, isSettled: Bool = true) throws {
         // No person has edited which row another one is the same as.

@@ -50,10 +50,7 @@ final class Shadow {
     }
 
     /// Begins to read the rows of a table, or those in a range of rowids, in the order of their keys.
-    func cursor(
-        in table: TableName,
-        rowIDs: ClosedRange<Int64>? = nil
-    ) throws -> ShownCursor {
+    func cursor(in table: TableName, rowIDs: ClosedRange<Int64>? = nil) throws -> ShownCursor {
         let number = SidecarValue.integer(try access.number(of: table))
         guard let rowIDs else {
             let sql: StaticString = "SELECT h, id, cl, image FROM shown WHERE t = ? ORDER BY h"
@@ -130,11 +127,7 @@ final class Shadow {
     ///   - image: the image that the row must have had; `nil` for any.
     /// - Returns: its id.
     /// - Throws: `SidecarError`.
-    func formerID(
-        at key: RowKey,
-        in table: TableName,
-        as image: RowImage? = nil
-    ) throws -> RowID? {
+    func formerID(at key: RowKey, in table: TableName, as image: RowImage? = nil) throws -> RowID? {
         guard try hasFormerKeys else { return nil }
         return try access.first(
             "SELECT id, content FROM key WHERE t = ? AND h = ?",
@@ -258,11 +251,8 @@ struct ShownCursor {
     private let statement: SidecarStatement
     private let access: SidecarAccess
 
-    fileprivate init(
-        _ sql: StaticString,
-        _ values: [SidecarValue],
-        _ access: SidecarAccess
-    ) throws {
+    fileprivate init(_ sql: StaticString, _ values: [SidecarValue], _ access: SidecarAccess) throws
+    {
         self.access = access
         statement = try access.ownStatement(sql)
         try statement.begin(values)

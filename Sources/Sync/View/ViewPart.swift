@@ -87,9 +87,7 @@ struct ViewPart {
     private mutating func takeIn(_ id: RowID) throws -> Bool {
         guard !id.isZero, ids.insert(id).inserted else { return false }
         rows[id] = try access.states.known(id)
-        if let (table, row) = try access.shadow.place(of: id) {
-            shadow[id] = .init(table: table, row: row)
-        }
+        shadow[id] = try access.shadow.place(of: id).map { Place(table: $0.table, row: $0.row) }
         unfilled.append(id)
         return true
     }

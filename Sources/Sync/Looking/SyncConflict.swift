@@ -110,6 +110,22 @@ extension Sidecar {
     }
 }
 
+extension RowStates {
+    /// Returns a short text of a row, which is its name if it has one.
+    func title(of id: RowID) throws -> String? {
+        let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []
+        let texts = try (cells.isEmpty ? access.removed.lastCells(of: id) : cells).compactMap {
+            cell -> (name: String, text: String)? in
+            guard case .text(let bytes) = cell.1, !bytes.isEmpty, bytes.count <= 80,
+                let text = String(validating: bytes, as: UTF8.self)
+            else { return nil }
+            return (cell.0.description, text)
+        }
+        let named = texts.first { ["name", "title", "subject", "label"].contains($0.name) }
+        return (named ?? texts.first)?.text
+    }
+}
+
 extension Value {
     /// Returns a value in a few words: of a reference, the title of the row, or its number in this store.
     fileprivate func words(in access: SidecarAccess) throws -> String {

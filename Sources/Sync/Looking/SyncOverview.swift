@@ -201,12 +201,8 @@ extension CapturedTables {
             FROM tab ORDER BY tab.name
             """
         ).map {
-            SyncOverview.Table(
-                name: try access.table($0[0]).description,
-                rows: $0[1],
-                held: $0[2],
-                nameless: $0[3]
-            )
+            let name = try access.table($0[0]).description
+            return SyncOverview.Table(name: name, rows: $0[1], held: $0[2], nameless: $0[3])
         }
     }
 }

@@ -176,3 +176,7 @@ struct CapturedTables {
         )
     }
 }
+
+extension SidecarAccess {
+    var captured: CapturedTables { CapturedTables(access: self) }
+}

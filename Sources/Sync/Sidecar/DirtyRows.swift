@@ -180,3 +180,7 @@ struct DirtyRows {
         try access.run("DELETE FROM refusal")
     }
 }
+
+extension SidecarAccess {
+    var dirty: DirtyRows { DirtyRows(access: self) }
+}

@@ -212,13 +212,8 @@ struct FileLedger {
         let sql = "SELECT id, name, parts, covers, at FROM baseline ORDER BY name"
         return try access.rows(sql).compactMap { row in
             guard let id = row.digests(0).first else { return nil }
-            return StandIn(
-                id: id,
-                name: row[1],
-                parts: row.digests(2),
-                covers: row.digests(3),
-                complete: row[4]
-            )
+            let (parts, covers) = (row.digests(2), row.digests(3))
+            return StandIn(id: id, name: row[1], parts: parts, covers: covers, complete: row[4])
         }
     }
 
@@ -228,10 +223,8 @@ struct FileLedger {
             guard try standIn.files.allSatisfy({ try hasSeen($0) || hasPublished($0) }) else {
                 continue
             }
-            try access.run(
-                "UPDATE baseline SET at = ? WHERE id = ?",
-                [now, Data(standIn.id.bytes)]
-            )
+            let sql = "UPDATE baseline SET at = ? WHERE id = ?"
+            try access.run(sql, [now, Data(standIn.id.bytes)])
         }
     }
 
@@ -253,10 +246,8 @@ struct FileLedger {
     }
 
     private func hasPublished(_ id: Digest) throws -> Bool {
-        try access.row(
-            "SELECT 1 FROM mine WHERE id = ? AND published IS NOT NULL",
-            [Data(id.bytes)]
-        ) != nil
+        let sql = "SELECT 1 FROM mine WHERE id = ? AND published IS NOT NULL"
+        return try access.row(sql, [Data(id.bytes)]) != nil
     }
 
     // MARK: - Data files
@@ -377,6 +368,10 @@ struct FileLedger {
     func disown(_ blob: SentBlob) throws {
         try access.run("DELETE FROM mine WHERE id = ?", [Data(blob.file.bytes)])
     }
+}
+
+extension SidecarAccess {
+    var files: FileLedger { FileLedger(access: self) }
 }
 
 extension WaitingFile {

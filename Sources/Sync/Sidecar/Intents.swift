@@ -87,3 +87,7 @@ struct Intents {
         }
     }
 }
+
+extension SidecarAccess {
+    var intents: Intents { Intents(access: self) }
+}

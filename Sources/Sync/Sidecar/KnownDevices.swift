@@ -68,10 +68,8 @@ struct KnownDevices {
 
     /// Records which ids a device had before.
     func setFormer(_ ids: [DeviceID], of device: DeviceID) throws {
-        try access.run(
-            "UPDATE device SET was = ? WHERE n = ?",
-            [Data(ids.flatMap(\.bytes)), access.number(of: device)]
-        )
+        let bytes = Data(ids.flatMap(\.bytes))
+        try access.run("UPDATE device SET was = ? WHERE n = ?", [bytes, access.number(of: device)])
     }
 
     func setName(_ name: String, of device: DeviceID) throws {
@@ -108,4 +106,8 @@ struct KnownDevices {
             }
         }
     }
+}
+
+extension SidecarAccess {
+    var devices: KnownDevices { KnownDevices(access: self) }
 }

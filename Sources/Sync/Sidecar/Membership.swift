@@ -11,9 +11,7 @@ struct Membership {
         case enabling, on
     }
 
-    var phase: Phase? {
-        get throws { try access.text("phase").flatMap(Phase.init) }
-    }
+    var phase: Phase? { get throws { try access.text("phase").flatMap(Phase.init) } }
 
     func setPhase(_ phase: Phase) throws { try access.set("phase", phase.rawValue) }
 
@@ -74,9 +72,7 @@ struct Membership {
     }
 
     /// The way to match rows with the group's while the store joins it.
-    var match: JoinMatch? {
-        get throws { try access.text("match").flatMap(JoinMatch.init) }
-    }
+    var match: JoinMatch? { get throws { try access.text("match").flatMap(JoinMatch.init) } }
 
     func setExcluded(_ tables: Set<TableName>) throws {
         try access.set("excluded", tables.map(\.description).sorted().joined(separator: "\0"))
@@ -121,4 +117,8 @@ struct Membership {
         try access.run("UPDATE device SET told = 0")
         try access.set("card", nil as Int64?)
     }
+}
+
+extension SidecarAccess {
+    var membership: Membership { Membership(access: self) }
 }

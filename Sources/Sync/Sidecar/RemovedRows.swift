@@ -230,3 +230,7 @@ struct RemovedRows {
         return Array(cells.values)
     }
 }
+
+extension SidecarAccess {
+    var removed: RemovedRows { RemovedRows(access: self) }
+}

@@ -13,7 +13,7 @@ struct KnownRow: Equatable {
 
 /// The states of all known rows: the owner of `row`.
 final class RowStates {
-    private unowned let access: SidecarAccess
+    unowned let access: SidecarAccess
     /// The row that was read last, since one step reads a row several times.
     private var lastKnown: (id: RowID, row: KnownRow?)?
     /// The changes in the numbers of alive and deleted rows, by table, that are not saved yet.
@@ -228,19 +228,5 @@ final class RowStates {
                 throw access.damaged("a row cannot be read: \(breach.reason)")
             }
         }
-    }
-
-    /// Returns a short text of a row, which is its name if it has one.
-    func title(of id: RowID) throws -> String? {
-        let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []
-        let texts = try (cells.isEmpty ? access.removed.lastCells(of: id) : cells).compactMap {
-            cell -> (name: String, text: String)? in
-            guard case .text(let bytes) = cell.1, !bytes.isEmpty, bytes.count <= 80,
-                let text = String(validating: bytes, as: UTF8.self)
-            else { return nil }
-            return (cell.0.description, text)
-        }
-        let named = texts.first { ["name", "title", "subject", "label"].contains($0.name) }
-        return (named ?? texts.first)?.text
     }
 }

@@ -172,10 +172,11 @@ final class Shadow {
         guard let key = row.key(0), let id = row.id(1) else {
             throw access.damaged("a row of the shadow has no key")
         }
+        let length = UInt32(truncatingIfNeeded: row.integer(2))
         return ShownRow(
             key: key,
             id: id,
-            causalLength: UInt32(truncatingIfNeeded: row.integer(2)),
+            causalLength: length,
             image: RowImage(bytes: row.bytes(3))
         )
     }

@@ -81,7 +81,7 @@ public final class Sidecar: Sendable {
             try queue.write { database in
                 let access = SidecarAccess(database, of: path)
                 let result = try body(access)
-                try access.states.saveTallies()
+                try withExtendedLifetime(access) { try access.states.saveTallies() }
                 return result
             }
         }

@@ -34,16 +34,7 @@ final class SidecarAccess {
     /// Returns an error that describes a missing or impossible part of the sidecar.
     func damaged(_ reason: String) -> SidecarError { .damaged(path, reason: reason) }
 
-    // MARK: - The owners of tables and settings
-
-    var captured: CapturedTables { CapturedTables(access: self) }
-    var devices: KnownDevices { KnownDevices(access: self) }
-    var dirty: DirtyRows { DirtyRows(access: self) }
-    var files: FileLedger { FileLedger(access: self) }
-    var intents: Intents { Intents(access: self) }
-    var membership: Membership { Membership(access: self) }
-    var removed: RemovedRows { RemovedRows(access: self) }
-    // These remember what they have read, as long as the transaction lasts.
+    // The owners of tables that remember what they have read; extensions have the others.
     private(set) lazy var held = HeldRows(self)
     private(set) lazy var shadow = Shadow(self)
     private(set) lazy var states = RowStates(self)
@@ -189,10 +180,5 @@ extension Row {
     /// Returns the bytes of a column; empty for NULL.
     func bytes(_ column: Int) -> [UInt8] {
         (try? withUnsafeData(atIndex: column) { $0.map { Array($0) } ?? [] }) ?? []
-    }
-
-    fileprivate func hasNull(atIndex index: Int) -> Bool {
-        let value: DatabaseValue = self[index]
-        return value.isNull
     }
 }

@@ -66,8 +66,8 @@ ABLATIONS = [
         "cells.append(Cell(column.name, part == nil && !ABLATED ? .zero : capture.stamp, wire))")]),
     ("no-intent", SIMULATION, [(
         "Sync/Exchange/StoreExchange+Writing.swift",
-        "            try access.intend(plan.intents)\n",
-        "            if !ABLATED { try access.intend(plan.intents) }\n")]),
+        "            try access.intents.add(plan.intents)\n",
+        "            if !ABLATED { try access.intents.add(plan.intents) }\n")]),
     ("repairs-as-deltas", SIMULATION, [(
         "Sync/Exchange/StoreExchange+Writing.swift",
         "step.intent(new: image)",
@@ -78,8 +78,8 @@ ABLATIONS = [
         "var parent = ABLATED ? named : last.standIns[ViewKey(reference.table, named)] ?? named")]),
     ("same-off", "PublishedEditFailuresTests/unique", [(
         "Sync/Capture/TableCapture+Deltas.swift",
-        "for id in isEdit ? try capture.access.standingBehind(old.id) : [] {",
-        "for id in isEdit && !ABLATED ? try capture.access.standingBehind(old.id) : [] {")]),
+        "for id in isEdit ? try capture.access.held.standingBehind(old.id) : [] {",
+        "for id in isEdit && !ABLATED ? try capture.access.held.standingBehind(old.id) : [] {")]),
     ("import-before-capture", "TwoDevicesTests/lastEdit", [(
         "Sync/Exchange/StoreExchange.swift",
         "        if takesFirst, let listing {",
@@ -92,13 +92,13 @@ ABLATIONS = [
         "        default: self = .value(value)\n")]),
     ("trust-in-names", SIMULATION, [(
         "Sync/Exchange/Intake.swift",
-        "        try sidecar.write {\n            try $0.wait(",
-        "        if ABLATED { return try sidecar.write { try $0.nameCopy(name: file.name, size: file.size) } }\n"
-        "        try sidecar.write {\n            try $0.wait("), (
-        "Sync/Sidecar/Access/SidecarAccess+Files.swift",
-        '|| row("SELECT 1 FROM copy WHERE name = ? AND size = ?", [name, size]) != nil',
-        '|| (ABLATED ? row("SELECT 1 FROM copy WHERE name = ?", [name])'
-        ' : row("SELECT 1 FROM copy WHERE name = ? AND size = ?", [name, size])) != nil')]),
+        "        try sidecar.write { access in\n            try access.files.wait(",
+        "        if ABLATED { return try sidecar.write { try $0.files.nameCopy(name: file.name, size: file.size) } }\n"
+        "        try sidecar.write { access in\n            try access.files.wait("), (
+        "Sync/Sidecar/FileLedger.swift",
+        '|| access.row("SELECT 1 FROM copy WHERE name = ? AND size = ?", [name, size]) != nil',
+        '|| (ABLATED ? access.row("SELECT 1 FROM copy WHERE name = ?", [name])'
+        ' : access.row("SELECT 1 FROM copy WHERE name = ? AND size = ?", [name, size])) != nil')]),
     ("fingerprint-without-separators", SIMULATION + "|LeafCaptureTests", [(
         "Stores/Leaves/LeafWalk.swift",
         "        guard let chains = overflow(of: page) else { return .strange }\n",
@@ -144,8 +144,8 @@ ABLATIONS = [
         "        if !ABLATED { try addCompetitors(view, mirror, finder) }\n")]),
     ("view-without-ties", SIMULATION, [(
         "Sync/View/ViewPart.swift",
-        "        for dependant in try access.dependants(on: id) { try add(dependant) }\n",
-        "        for dependant in try access.dependants(on: id) where !ABLATED { try add(dependant) }\n")]),
+        "        for dependant in try access.held.dependants(on: id) { try add(dependant) }\n",
+        "        for dependant in try access.held.dependants(on: id) where !ABLATED { try add(dependant) }\n")]),
     ("own-file-check-off", "AccidentTests", [(
         "Sync/Accidents/StoreExchange+Identity.swift",
         "identity.isRolledBack = try await hasUnknownFiles(listing)",

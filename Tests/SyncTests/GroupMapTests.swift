@@ -37,7 +37,8 @@ struct GroupMapTests {
         #expect(try look.map?.content == map(#"{"exclude": ["unit"]}"#))
         try await scene.enable(phone)
         try await scene.exchange(phone, desk)
-        #expect(try phone.inspect { try $0.map.exclude } == [#require(TableName("unit"))])
+        let excluded = try phone.inspect { try $0.membership.map.exclude }
+        #expect(excluded == [try #require(TableName("unit"))])
         try desk.edit("INSERT INTO unit VALUES ('kg', 1000, NULL)")
         try await scene.exchange(desk, phone)
         #expect(try phone.rows("SELECT * FROM unit").isEmpty)
@@ -77,7 +78,7 @@ struct GroupMapTests {
         #expect(try scene.items(desk) == scene.items(phone))
         for device in [desk, phone] {
             #expect(try device.rows("SELECT name FROM unit") == ["kg"])
-            #expect(try device.inspect { try $0.map } == map(json))
+            #expect(try device.inspect { try $0.membership.map } == map(json))
         }
     }
 
@@ -112,14 +113,15 @@ struct GroupMapTests {
         try publish(#"{"triggers": {"t": "run"}}"#, on: desk)
         for device in [desk, phone] { device.options.acceptsChanges = true }
         try await scene.exchange(phone, desk, phone, desk)
-        let both = try [desk, phone].map { try $0.inspect { try $0.map } }
+        let both = try [desk, phone].map { try $0.inspect { try $0.membership.map } }
         #expect(both[0] == both[1])
     }
 
     @Test("is refused if it is hostile, and keeps nothing else from being taken")
     func hostile() async throws {
         try await scene.begin()
-        let (group, device) = try desk.inspect { (try $0.groups[0], try $0.own) }
+        let group = try desk.inspect { try $0.membership.groups[0] }
+        let device = try desk.inspect { try $0.membership.own }
         var writer = ByteWriter()
         writer.identifier(group)
         writer.identifier(device)
@@ -140,7 +142,7 @@ struct GroupMapTests {
         try desk.edit("INSERT INTO item (name) VALUES ('figs')")
         try await scene.exchange(desk, phone)
         #expect(try scene.items(phone).contains("figs|1|NULL"))
-        #expect(try phone.inspect { try $0.map.exclude.isEmpty })
-        #expect(try phone.inspect { try $0.waitingFiles().count } == bodies.count)
+        #expect(try phone.inspect { try $0.membership.map.exclude.isEmpty })
+        #expect(try phone.inspect { try $0.files.waiting().count } == bodies.count)
     }
 }

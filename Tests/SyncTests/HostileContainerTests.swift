@@ -31,7 +31,7 @@ struct HostileContainerTests {
 
     private func header(_ clock: UInt64, seen: [SeenClock] = []) throws -> ChangeHeader {
         ChangeHeader(
-            group: try desk.inspect { try #require($0.groups.first) },
+            group: try desk.inspect { try #require($0.membership.groups.first) },
             device: stranger,
             clock: clock,
             wall: 0,
@@ -75,7 +75,7 @@ struct HostileContainerTests {
     }
 
     private func waiting(_ device: Device) throws -> [WaitingFile] {
-        try device.inspect { try $0.waitingFiles() }
+        try device.inspect { try $0.files.waiting() }
     }
 
     // MARK: - Clocks
@@ -128,7 +128,7 @@ struct HostileContainerTests {
             for device in [desk, phone] {
                 let file = try #require(waiting(device).first { $0.name == name })
                 #expect(file.reason.contains("is refused: by its clock it is of the year 2"))
-                #expect(try device.inspect { try $0.clock.last } < horizon())
+                #expect(try device.inspect { try $0.membership.clock.last } < horizon())
             }
         }
         #expect(try desk.rows("SELECT name FROM unit") == ["kg"])
@@ -163,9 +163,9 @@ struct HostileContainerTests {
             if year == 2099 {
                 // As if the store's times were of that year as well.
                 try phone.inspect { access in
-                    var clock = try access.clock
+                    var clock = try access.membership.clock
                     clock.observe(UInt64(HybridClock.unbelievable - 1) << 16)
-                    try access.setClock(clock)
+                    try access.membership.setClock(clock)
                 }
             }
             try phone.edit("INSERT INTO item (name) VALUES ('of \(Int(year))')")
@@ -187,22 +187,23 @@ struct HostileContainerTests {
             try device.inspect { access in
                 let table = try #require(TableName("item"))
                 var rows: [KnownRow] = []
-                try access.forEachAlive(in: table) { rows.append($0) }
+                try access.states.forEachAlive(in: table) { rows.append($0) }
                 for row in rows {
                     let cells = [Cell(try #require(ColumnName("amount")), far, .integer(9))]
-                    try access.join(RowDelta(row.id, RowState(birth: nil, cells: cells)), in: table)
-                    try access.markDirty(row.id)
+                    let delta = RowDelta(row.id, RowState(birth: nil, cells: cells))
+                    try access.states.join(delta, in: table)
+                    try access.dirty.mark(row.id)
                 }
-                var clock = try access.clock
+                var clock = try access.membership.clock
                 clock.observe(far.clock)
-                try access.setClock(clock)
+                try access.membership.setClock(clock)
                 try access.set("map_clock", Int64(far.clock))
             }
         }
         try await expectEdits()
         for device in [desk, phone] {
             #expect(try scene.items(device) == ["aaa|9|home", "tea|9|home"])
-            #expect(try device.inspect { try $0.clock.last } < horizon())
+            #expect(try device.inspect { try $0.membership.clock.last } < horizon())
             #expect(try device.inspect { try $0.integer("map_clock") ?? 0 } < Int64(horizon()))
             #expect(try waiting(device) == [])
         }
@@ -250,7 +251,7 @@ struct HostileContainerTests {
         var writer: ChangeFileWriter? = content == "nothing" ? nil : ChangeFileWriter()
         if writer != nil, content != "no row" {
             try desk.inspect { access in
-                try access.forEachKnownByTable { row in
+                try access.states.forEachByTable { row in
                     let isMilk = row.state.cells.contains { $0.value == .text(Array("milk".utf8)) }
                     var (table, state) = (row.table, row.state)
                     if content == "another table" && isMilk { table = try #require(TableName("x")) }
@@ -320,7 +321,7 @@ struct HostileContainerTests {
         try await scene.exchange(desk, phone)
         #expect(try await status(desk).state == .inStep)
         let own = try desk.inspect { access in
-            try access.publishedFiles().map(\.file).filter { $0.name.hasSuffix(".\(ending)") }
+            try access.files.published().map(\.file).filter { $0.name.hasSuffix(".\(ending)") }
         }
         let file = try #require(own.last)
         let folder = scene.container.appending("a").appending(file.folder)
@@ -337,7 +338,7 @@ struct HostileContainerTests {
         try await scene.exchange(tablet)
         #expect(try scene.items(tablet) == scene.items(desk))
         #expect(try waiting(tablet) == [])
-        #expect(try tablet.inspect { try $0.groupMap } == map)
+        #expect(try tablet.inspect { try $0.membership.groupMap } == map)
         #expect(try scene.overview(of: tablet).devices.map(\.title).contains("desk"))
         try await scene.exchange(desk, phone)
         #expect(try waiting(phone) == [])
@@ -358,7 +359,7 @@ struct HostileContainerTests {
         #expect(overview.state == .off)
         try await scene.exchange(phone)
         #expect(try await status(phone).state == .inStep)
-        try phone.inspect { try $0.set("phase", SidecarAccess.Phase.enabling.rawValue) }
+        try phone.inspect { try $0.membership.setPhase(.enabling) }
         #expect(try await status(phone).state == .behind)
         try FileManager.default.removeItem(atPath: scene.container.string)
         #expect(try await status(desk).state == .localOnly)

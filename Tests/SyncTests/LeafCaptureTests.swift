@@ -32,7 +32,7 @@ struct LeafCaptureTests {
         }
         try device.edit("UPDATE t SET name = 'first' WHERE id = 1")
         #expect(try await device.sync(at: start + 60).sentChanges == 1)
-        try device.inspect { try $0.forgetLooks() }
+        try device.inspect { try $0.shadow.forgetLooks() }
         #expect(try await device.sync(at: start + 120).sentChanges == 1)
     }
 
@@ -72,7 +72,7 @@ struct LeafCaptureTests {
             // The shadow is then what the store holds, as a capture of everything says.
             let told = "SELECT count(*) FROM mine WHERE folder = 'log' AND changes > 0"
             let before = try device.inspect { try $0.count(told) }
-            try device.inspect { try $0.forgetLooks() }
+            try device.inspect { try $0.shadow.forgetLooks() }
             try await device.sync(at: start + Double(round) * 60 + 1)
             #expect(try device.inspect { try $0.count(told) } == before)
             #expect(

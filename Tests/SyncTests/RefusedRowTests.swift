@@ -90,6 +90,6 @@ struct RefusedRowTests {
         try await pair.exchange(pair.desk, at: 1)
         try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 2)
         try pair.expectEqual("SELECT email FROM user", ["anna@x"])
-        #expect(try pair.phone.inspect { try $0.refusals() }.isEmpty)
+        #expect(try pair.phone.inspect { try $0.dirty.refusals() }.isEmpty)
     }
 }

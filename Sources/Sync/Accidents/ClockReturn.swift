@@ -16,23 +16,23 @@ struct ClockReturn {
     /// - Throws: `SidecarError`, `FileError`.
     func run(_ outgoing: Outgoing) throws {
         let horizon = HybridClock.horizon(at: now)
-        guard try access.clock.last >= horizon else { return }
+        guard try access.membership.clock.last >= horizon else { return }
         var clock = HybridClock()
         var ahead: [KnownRow] = []
-        try access.forEachKnown { row in
+        try access.states.forEach { row in
             let clocks = row.state.clocks
             for reading in clocks where reading < horizon { clock.observe(reading) }
             if clocks.contains(where: { $0 >= horizon }) { ahead.append(row) }
         }
         let reading = clock.tick(now: now, modified: now)
-        try access.setClock(clock)
-        let stamp = Stamp(clock: reading, device: try access.own)
+        try access.membership.setClock(clock)
+        let stamp = Stamp(clock: reading, device: try access.membership.own)
         outgoing.clock = reading
         for row in ahead {
             let state = row.state.stamped(stamp, from: horizon)
             let delta = RowDelta(row.id, state, hint: row.delta.hint)
-            try access.save(KnownRow(table: row.table, delta: delta))
-            try access.markAltered(row.id)
+            try access.states.save(KnownRow(table: row.table, delta: delta))
+            try access.dirty.markAltered(row.id)
             try outgoing.add(delta, to: row.table)
         }
         try forget(from: Int64(horizon), reading: Int64(reading))

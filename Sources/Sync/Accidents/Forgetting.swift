@@ -18,13 +18,14 @@ public struct Forgetting {
     public func forget(_ device: Changes.DeviceID, at date: Date, program: String) throws -> Bool {
         let now = date.milliseconds
         return try sidecar.write { access in
-            guard try !access.ownIDs.contains(device), try !access.isGone(device) else {
+            guard try !access.membership.ownIDs.contains(device), try !access.devices.isGone(device)
+            else {
                 return false
             }
             let outgoing = Outgoing(
                 access,
                 outbox: sidecar.outbox,
-                clock: try access.clock.last,
+                clock: try access.membership.clock.last,
                 wall: now,
                 program: program
             )

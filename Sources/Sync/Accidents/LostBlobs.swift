@@ -14,7 +14,7 @@ struct LostBlobs {
     func send(_ tables: [TableMapping], in snapshot: StoreSnapshot) throws {
         var wanted: [Digest: BlobReference] = [:]
         let mappings = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
-        try access.forEachKnown { row in
+        try access.states.forEach { row in
             for cell in row.state.cells {
                 guard let reference = cell.value.reference,
                     missing?.contains(reference.digest) ?? true

@@ -43,7 +43,7 @@ extension StoreExchange {
         identity.isRolledBack = try await hasUnknownFiles(listing)
         try sidecar.write { access in
             try access.set("place", place)
-            if identity.isMoved || identity.isRolledBack { try access.renew(at: now) }
+            if identity.isMoved || identity.isRolledBack { try access.membership.renew(at: now) }
             if identity.mustMatch { try access.set("rolled", 1) }
             if identity.hasMovedStore { try access.set("store", "\(storePlace)") }
         }
@@ -55,12 +55,12 @@ extension StoreExchange {
     /// Names select the candidates, and the files' headers name their devices.
     private func hasUnknownFiles(_ listing: Container.Listing) async throws -> Bool {
         let (own, suspects) = try sidecar.read { access in
-            let own = try access.own
+            let own = try access.membership.own
             let suspects = try listing.all.filter { folder, file in
                 let name = ContainerName(file: file.name, in: folder.rawValue)
                 guard name?.author == own.short else { return false }
-                return try !access.hasOwn(name: file.name)
-                    && !access.hasSeen(name: file.name, size: file.size)
+                return try !access.files.owns(name: file.name)
+                    && !access.files.hasSeen(name: file.name, size: file.size)
             }
             return (own, suspects)
         }
@@ -110,11 +110,5 @@ extension Container {
         } catch RemoteError.noFile {
             return nil
         }
-    }
-}
-
-extension SidecarAccess {
-    fileprivate func hasOwn(name: String) throws -> Bool {
-        try row("SELECT 1 FROM mine WHERE name = ?", [name]) != nil
     }
 }

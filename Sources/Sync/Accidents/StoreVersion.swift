@@ -66,7 +66,3 @@ extension StoreSnapshot {
         return (number(at: 24), number(at: 40))
     }
 }
-
-extension SidecarAccess {
-    func forget(_ key: String) throws { try run("DELETE FROM meta WHERE k = ?", [key]) }
-}

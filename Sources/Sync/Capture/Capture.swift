@@ -105,7 +105,7 @@ struct Capture {
             for table in group.tables { captures[table.name] = nil }
         }
         for table in tables {
-            try access.setSeeded(table.name, nameless: namelessRows(of: table))
+            try access.captured.setSeeded(table.name, nameless: namelessRows(of: table))
         }
         try ComputedDefaults(of: tables).fill(&self)
     }
@@ -141,7 +141,7 @@ struct Capture {
     private func guardRows(_ capture: TableCapture) throws {
         let gone = Int64(capture.gone.count - capture.renamed.count)
         guard !options.acceptsChanges, gone >= 20 else { return }
-        let count = try access.shownCount(in: capture.table.name)
+        let count = try access.shadow.count(in: capture.table.name)
         guard gone * 2 > count else { return }
         throw SyncDecision.manyGone(table: capture.table.schema.name, rows: gone, of: count)
     }
@@ -158,17 +158,17 @@ struct Capture {
 
     /// Returns the kind of a table's capture; a table that was not there before starts as a seed.
     private func kind(of table: TableMapping) throws -> Kind {
-        if try options.seeds || !access.isSeeded(table.name) { return .seed }
+        if try options.seeds || !access.captured.isSeeded(table.name) { return .seed }
         return options.change.isMigration ? .migration : .edits
     }
 
     /// Leaves the tables that the schema no longer has: their rows are held, and not deleted.
     private func leaveMissingTables() throws {
         let names = Set(tables.map(\.name))
-        let map = try access.map
+        let map = try access.membership.map
         let excluded = Set(map.exclude.map { map.tables[$0]?.was ?? $0 })
-        for name in try access.seededTables() where !names.contains(name) {
-            try access.leave(name, keepsIDs: excluded.contains(name))
+        for name in try access.captured.tables() where !names.contains(name) {
+            try access.captured.leave(name, keepsIDs: excluded.contains(name))
         }
     }
 
@@ -176,10 +176,10 @@ struct Capture {
     ///
     /// Edits made meanwhile count as edits of now. Rows deleted meanwhile are no deletions, and come back.
     private func bringBack(_ table: TableMapping, _ snapshot: StoreSnapshot) throws {
-        guard try access.hasParked(table.name) else { return }
+        guard try access.captured.hasParked(table.name) else { return }
         var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: nil)
-        while try cursor.next() { try access.bringBack(cursor.key, in: table.name) }
-        try access.endReturn(of: table.name)
+        while try cursor.next() { try access.captured.bringBack(cursor.key, in: table.name) }
+        try access.captured.endReturn(of: table.name)
     }
 
     /// Returns the present form of a former reference to a row that has another number now, or none; `nil` for others.
@@ -221,12 +221,12 @@ struct Capture {
                 try keep(mapping?.file(named: name, by: cell.column), name, content)
             }
         }
-        guard let joined = try access.join(delta, in: table) else { return }
+        guard let joined = try access.states.join(delta, in: table) else { return }
         // The store may lack other known values of the row, or values that win.
         if joined.old != nil {
-            try access.markDirty(delta.id)
+            try access.dirty.mark(delta.id)
         } else if try needsLook(delta, in: table) {
-            try access.markAltered(delta.id)
+            try access.dirty.markAltered(delta.id)
         }
         result.changes += 1
         try outgoing.add(delta, to: table)
@@ -234,7 +234,7 @@ struct Capture {
 
     /// Returns whether a new row may be shown differently from the store, or whether other rows wait for it.
     private func needsLook(_ delta: RowDelta, in name: TableName) throws -> Bool {
-        if try access.hasTies { return true }
+        if try access.held.hasTies { return true }
         guard let table = tables.first(where: { $0.name == name }) else { return true }
         // It is unknown whether the row that values name exists.
         return table.references.contains(where: \.isByValue)

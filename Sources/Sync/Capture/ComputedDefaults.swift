@@ -20,9 +20,8 @@ struct ComputedDefaults {
         let mirror = try Mirror([])
         for table in tables {
             for id in try Self.unshownRows(of: table.name, capture.access) {
-                guard let state = try capture.access.known(id)?.state, state.isAlive else {
-                    continue
-                }
+                let state = try capture.access.states.known(id)?.state
+                guard let state, state.isAlive else { continue }
                 let cells = table.computedDefaults.compactMap { name, expression -> Cell? in
                     guard state.cell(name) == nil, let value = mirror.evaluate(expression) else {
                         return nil

@@ -20,7 +20,7 @@ struct JoinMatching {
         but known: Set<RowID>,
         _ access: SidecarAccess
     ) throws {
-        try access.forEachAlive(in: table.name) { row in
+        try access.states.forEachAlive(in: table.name) { row in
             guard !known.contains(row.id), row.state.cell(.same) == nil else { return }
             byContent[columns.values(of: row.state), default: []].append(row.id)
             if case .integer(let number)? = row.delta.hint {

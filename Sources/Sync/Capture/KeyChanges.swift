@@ -353,8 +353,8 @@ struct KeyChanges {
                 guard let named = try values(of: reference, at: key) else { continue }
                 for key in try keys(in: child, along: reference, named) {
                     if !byAny, child.capture === capture, olds[key] != nil { continue }
-                    let id = try run.access.id(at: key, in: child.table.name)
-                    guard let image = try id.flatMap(run.access.shown)?.image else { continue }
+                    let id = try run.access.shadow.id(at: key, in: child.table.name)
+                    guard let image = try id.flatMap(run.access.shadow.row)?.image else { continue }
                     if try child.parts(of: reference, image) == named.map(RowImage.Part.init) {
                         return true
                     }
@@ -414,13 +414,13 @@ struct KeyChanges {
         capture.news += vacated.sorted().compactMap { news[$0] }
         capture.changed.removeAll { settled.contains($0.old.key) }
         for from in targets.keys {
-            if let row = olds[from] { try run.access.hide(row, in: table.name) }
+            if let row = olds[from] { try run.access.shadow.hide(row, in: table.name) }
         }
         for (from, to) in targets.sorted(by: { $0.key < $1.key }) {
             guard var row = olds[from], let new = news[to] else { continue }
             row.key = to
-            try run.access.show(row, in: table.name)
-            try run.access.forgetFormerKey(of: row.id)
+            try run.access.shadow.show(row, in: table.name)
+            try run.access.shadow.forgetFormerKey(of: row.id)
             capture.changed.append((row, new.values, new.image))
         }
     }
@@ -465,7 +465,7 @@ private struct MovedNumbers {
         let columns = places.map { child.capture.numbers[$0] }
         var moved: [(old: ShownRow, new: ShownRow)] = []
         var gone: [ShownRow] = []
-        try access.forEachShown(in: child.table.name) { row in
+        try access.shadow.forEach(in: child.table.name) { row in
             var parts = try row.image.parts()
             for index in parts.indices where columns.contains(parts[index].column) {
                 guard case .value(let value) = parts[index].part,
@@ -481,10 +481,10 @@ private struct MovedNumbers {
             new.key = try child.key(of: new.image, else: row.key)
             moved.append((row, new))
         }
-        for row in moved.map(\.old) + gone { try access.hide(row, in: child.table.name) }
+        for row in moved.map(\.old) + gone { try access.shadow.hide(row, in: child.table.name) }
         for (_, row) in moved {
-            try access.show(row, in: child.table.name)
-            try access.forgetFormerKey(of: row.id)
+            try access.shadow.show(row, in: child.table.name)
+            try access.shadow.forgetFormerKey(of: row.id)
         }
         (child.capture.gone, child.capture.news, child.capture.changed) = (gone, [], [])
         // Pages that have not changed are compared as well.

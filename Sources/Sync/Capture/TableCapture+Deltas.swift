@@ -8,7 +8,7 @@ extension TableCapture {
         try alterChildren(capture)
         let kept = Set(renamed.values.map(\.id))
         for row in gone {
-            try capture.access.markAltered(row.id)
+            try capture.access.dirty.markAltered(row.id)
             if !found.contains(row.id), !kept.contains(row.id) { try delete(row, &capture) }
         }
         for row in news { try tell(row, &capture) }
@@ -22,7 +22,7 @@ extension TableCapture {
         for row in revived { try revive(row, &capture) }
         let back = Set(revived.map(\.id))
         for row in changed where !back.contains(row.old.id) {
-            try capture.access.markAltered(row.old.id)
+            try capture.access.dirty.markAltered(row.old.id)
             try update(row.old, row.values, row.image, &capture)
         }
         capture.result.shadowed += gone.count + changed.count
@@ -31,37 +31,39 @@ extension TableCapture {
     /// Sends a new row, which is in the shadow already.
     func tell(_ row: New, _ capture: inout Capture) throws {
         // A row without a known state is marked with its delta, if it needs to be.
-        if try capture.access.known(row.id) != nil { try capture.access.markAltered(row.id) }
+        if try capture.access.states.known(row.id) != nil {
+            try capture.access.dirty.markAltered(row.id)
+        }
         try insert(row, as: returned.contains(row.id) ? .edits : kind, &capture)
         capture.result.shadowed += 1
     }
 
     private func delete(_ row: ShownRow, _ capture: inout Capture) throws {
         guard capture.options.meaning == .edits else {
-            return try capture.access.markDirty(row.id)
+            return try capture.access.dirty.mark(row.id)
         }
-        for id in try [row.id] + capture.access.standingBehind(row.id) {
-            guard let known = try capture.access.known(id), known.state.isAlive,
+        for id in try [row.id] + capture.access.held.standingBehind(row.id) {
+            guard let known = try capture.access.states.known(id), known.state.isAlive,
                 id != row.id || known.state.causalLength == row.causalLength
             else { continue }
             let length = known.state.causalLength + 1
             let state = RowState(causalLength: length, deletion: capture.stamp)
             try capture.tell(RowDelta(id, state), in: table.name)
-            if id != row.id { try capture.access.markDirty(id) }
+            if id != row.id { try capture.access.dirty.mark(id) }
         }
-        try capture.access.wakeHeld()
+        try capture.access.held.wake()
     }
 
     /// Restores, on all devices, a row that was deleted elsewhere; it gets its values from here.
     private func revive(_ row: New, _ capture: inout Capture) throws {
         try show(row, capture)
-        try capture.access.markAltered(row.id)
+        try capture.access.dirty.markAltered(row.id)
         try insert(row, as: .edits, &capture)
     }
 
     private func insert(_ row: New, as kind: Capture.Kind, _ capture: inout Capture) throws {
         let stamp = kind == .edits ? capture.stamp : Stamp.zero
-        let known = try capture.access.known(row.id)
+        let known = try capture.access.states.known(row.id)
         if try yields(row, known, capture) { return }
         var length: UInt32 = 1
         if let state = known?.state, kind == .edits || state.isAlive {
@@ -69,7 +71,7 @@ extension TableCapture {
         }
         var cells = try zip(table.columns, capture.wires(row.values, of: table))
             .map { Cell($0.name, stamp, $1) }
-        if let old = renamed[row.key], let state = try capture.access.known(old.id)?.state {
+        if let old = renamed[row.key], let state = try capture.access.states.known(old.id)?.state {
             // Other devices' edits under the former key go on to win or lose by their own times.
             cells = cells.map { cell in
                 guard let former = state.cell(cell.column), former.value == cell.value.named else {
@@ -83,7 +85,7 @@ extension TableCapture {
         if let known, kind != .edits { try listLosses(of: cells, to: known, kind, capture) }
         if let standIn = capture.standIns[row.id] {
             cells.append(Cell(.same, capture.stamp, .row(standIn)))
-            try capture.access.markDirty(row.id)
+            try capture.access.dirty.mark(row.id)
         } else if kind == .edits, known?.state.cell(.same) != nil {
             // The row is itself again.
             cells.append(Cell(.same, stamp, .null))
@@ -91,7 +93,7 @@ extension TableCapture {
         if capture.options.matches, let state = known?.state, state.isAlive {
             // The row was found again, so only its differences are edits.
             cells.removeAll { state.cell($0.column)?.value == $0.value.named }
-            if cells.isEmpty { return try capture.access.markDirty(row.id) }
+            if cells.isEmpty { return try capture.access.dirty.mark(row.id) }
             let delta = RowState(causalLength: length, birth: nil, cells: cells)
             return try capture.tell(RowDelta(row.id, delta), in: table.name)
         }
@@ -100,10 +102,10 @@ extension TableCapture {
         if table.isNumbered, case .rowID(let number) = row.key { hint = .integer(number) }
         if let known, !known.state.isAlive, kind != .edits {
             // The row was deleted elsewhere, so it is deleted here too.
-            try capture.access.markDirty(row.id)
+            try capture.access.dirty.mark(row.id)
         }
         try capture.tell(RowDelta(row.id, state, hint: hint), in: table.name)
-        try capture.access.wakeHeld()
+        try capture.access.held.wake()
     }
 
     /// Lists the values of an old or migrated row that lose to other devices' values.
@@ -136,7 +138,7 @@ extension TableCapture {
             named.loses(to: won)
         else { return }
         try capture.access.removed.add(Conflict(.seed, cell, of: known, winner: won))
-        try capture.access.markDirty(known.id)
+        try capture.access.dirty.mark(known.id)
     }
 
     /// Returns whether a new row is not sent after an accident: the state has it, or the local data yield.
@@ -145,7 +147,7 @@ extension TableCapture {
         guard capture.options.meaning == .container || known?.state.isAlive == true else {
             return false
         }
-        try capture.access.markDirty(row.id)
+        try capture.access.dirty.mark(row.id)
         return true
     }
 
@@ -155,23 +157,24 @@ extension TableCapture {
         _ image: RowImage,
         _ capture: inout Capture
     ) throws {
-        let known = try capture.access.known(old.id)
+        let known = try capture.access.states.known(old.id)
         var cells = try edits(old, values, known, capture)
         var row = old
         row.image = image
-        try capture.access.show(row, in: table.name)
+        try capture.access.shadow.show(row, in: table.name)
         // Unchanged values are sent again, whatever the differences mean.
         if capture.options.meaning == .edits {
             cells += try retold(old, values, known, capture)
         } else {
             cells = try retold(old, values, known, capture)
-            try capture.access.markDirty(old.id)
+            try capture.access.dirty.mark(old.id)
         }
         guard !cells.isEmpty else { return }
         let isEdit = cells.contains { !$0.stamp.isZero }
-        for id in isEdit ? try capture.access.standingBehind(old.id) : [] {
+        for id in isEdit ? try capture.access.held.standingBehind(old.id) : [] {
             let same = Cell(.same, capture.stamp, .row(old.id))
-            guard let state = try capture.access.known(id)?.state, state.isAlive else { continue }
+            let state = try capture.access.states.known(id)?.state
+            guard let state, state.isAlive else { continue }
             let delta = RowState(causalLength: state.causalLength, birth: nil, cells: [same])
             try capture.tell(RowDelta(id, delta), in: table.name)
         }
@@ -180,7 +183,7 @@ extension TableCapture {
             try capture.access.removed.keep(Array(lost), of: old.id)
         }
         try edit(old, cells, known, &capture)
-        try capture.access.wakeHeld()
+        try capture.access.held.wake()
     }
 
     /// Returns the edited cells of a row.
@@ -193,7 +196,7 @@ extension TableCapture {
         let parts = try old.image.partsByColumn()
         let wires = try capture.wires(values, of: table)
         // The row may show values of rows that are the same.
-        let isMerged = try !capture.access.standingBehind(old.id, why: [.same]).isEmpty
+        let isMerged = try !capture.access.held.standingBehind(old.id, why: [.same]).isEmpty
         var cells: [Cell] = []
         for (place, (column, number)) in zip(table.columns, numbers).enumerated() {
             let value = values[column.index]
@@ -248,7 +251,7 @@ extension TableCapture {
         _ capture: Capture
     ) throws -> [Cell] {
         guard !turned.isEmpty, let known, known.state.causalLength == old.causalLength,
-            try !capture.access.isUnwritten(old.id)
+            try !capture.access.dirty.isUnwritten(old.id)
         else { return [] }
         let parts = try old.image.partsByColumn()
         let wires = try capture.wires(values, of: table)
@@ -284,13 +287,14 @@ extension TableCapture {
                     Conflict(kind, cell, of: known, lost: cell, by: capture.stamp.device)
                 )
             }
-            try capture.access.markDirty(old.id)
+            try capture.access.dirty.mark(old.id)
             return
         }
         for cell in cells {
             if cell.stamp.isZero, let known { try noteSeed(cell, losesTo: known, capture) }
             // The edit overwrites a value that had arrived, and that this store has not shown.
-            guard let won = known?.state.cell(cell.column), try capture.access.isUnwritten(old.id),
+            guard let won = known?.state.cell(cell.column),
+                try capture.access.dirty.isUnwritten(old.id),
                 won.stamp.device != capture.stamp.device, !cell.stamp.isZero, let known
             else { continue }
             try capture.access.removed.add(Conflict(.overwritten, won, of: known, winner: cell))
@@ -345,8 +349,8 @@ extension TableCapture {
         let terms = child.terms(of: reference, to: table)
         guard terms.count == values.count, let finder = capture.finder else { return }
         for key in try finder.keys(of: child.schema, where: terms, are: values) {
-            if let id = try capture.access.id(at: key, in: child.name) {
-                try capture.access.markAltered(id)
+            if let id = try capture.access.shadow.id(at: key, in: child.name) {
+                try capture.access.dirty.markAltered(id)
             }
         }
     }

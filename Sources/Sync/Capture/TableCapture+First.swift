@@ -9,7 +9,7 @@ extension TableCapture {
     /// - Throws: `SidecarError`.
     func isFirst(_ capture: Capture) throws -> Bool {
         guard capture.options.match == nil, !capture.options.isAfterAccident else { return false }
-        return try !capture.access.hasShown(in: table.name)
+        return try !capture.access.shadow.hasRows(in: table.name)
     }
 
     /// Gives ids to all rows, and adds them to the shadow.
@@ -36,7 +36,7 @@ extension TableCapture {
             // The shadow shows that a row occurs once; counts are kept only for repeated rows, since that is faster.
             occurrences = occurrences.filter { $0.value > 1 }
         }
-        try capture.access.setLeaves(leaves, of: table.name)
+        try capture.access.shadow.setLeaves(leaves, of: table.name)
     }
 
     /// Passes the new rows in the order of their ids.
@@ -52,7 +52,8 @@ extension TableCapture {
     func tellFirst(_ snapshot: StoreSnapshot, _ capture: inout Capture) throws {
         try forEachPart(of: capture.options.partRows, snapshot) {
             for index in news.indices {
-                guard let id = try capture.access.id(at: news[index].key, in: table.name) else {
+                guard let id = try capture.access.shadow.id(at: news[index].key, in: table.name)
+                else {
                     throw capture.access.damaged("a row has no id")
                 }
                 news[index].id = id
@@ -97,7 +98,7 @@ extension TableCapture {
             for index in news.indices { news[index].id = capture.makeID() }
             return
         }
-        let known = Set(try news.map(\.id).filter { try capture.access.known($0) != nil })
+        let known = Set(try news.map(\.id).filter { try capture.access.states.known($0) != nil })
         var matching = try JoinMatching(table, table.columns, but: known, capture.access)
         for index in news.indices where !known.contains(news[index].id) {
             var number: Int64?
@@ -119,7 +120,7 @@ extension TableCapture {
     private func standBehind(_ places: [Int], _ capture: inout Capture) throws {
         let columns = table.columns.filter { !places.contains($0.place) }
         guard !columns.isEmpty else { return }
-        let known = Set(try news.map(\.id).filter { try capture.access.known($0) != nil })
+        let known = Set(try news.map(\.id).filter { try capture.access.states.known($0) != nil })
         var matching = try JoinMatching(table, columns, but: known, capture.access)
         for row in news where !known.contains(row.id) {
             let values = try content(of: row, columns, capture)

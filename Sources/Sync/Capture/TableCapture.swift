@@ -57,7 +57,7 @@ final class TableCapture {
     func scan(_ snapshot: StoreSnapshot, _ capture: inout Capture) throws {
         let access = capture.access
         let leaves = try self.leaves(snapshot, access)
-        let known = try access.leaves(of: table.name)
+        let known = try access.shadow.leaves(of: table.name)
         if let leaves, !known.isEmpty, turned.isEmpty, !capture.options.revives, !isScanned {
             for range in Leaf.changes(from: known, to: leaves) {
                 try scan(range, snapshot, capture)
@@ -66,7 +66,7 @@ final class TableCapture {
         } else {
             try scan(nil, snapshot, capture)
         }
-        try access.setLeaves(leaves, of: table.name)
+        try access.shadow.setLeaves(leaves, of: table.name)
         try splitRenamed(capture)
         if capture.options.meaning == .merge { try splitOthers() }
         // Another row is now at its key.
@@ -78,7 +78,7 @@ final class TableCapture {
     /// Returns the hashes of the table's leaves; `nil` if its rows are not in the order of rowids.
     func leaves(_ snapshot: StoreSnapshot, _ access: SidecarAccess) throws -> [Leaf]? {
         guard table.order == .local else { return nil }
-        return try snapshot.leaves(of: table.schema, key: access.leafKey())
+        return try snapshot.leaves(of: table.schema, key: access.shadow.leafKey())
     }
 
     private func scan(
@@ -87,7 +87,7 @@ final class TableCapture {
         _ capture: Capture
     ) throws {
         var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: range)
-        var shadow = try capture.access.shownCursor(in: table.name, rowIDs: range)
+        var shadow = try capture.access.shadow.cursor(in: table.name, rowIDs: range)
         var old = try shadow.next()
         while try cursor.next() {
             let key = cursor.key
@@ -119,7 +119,7 @@ final class TableCapture {
         if old.image != new.image || !turned.isEmpty {
             changed.append((old, new.values, new.image))
         }
-        guard capture.options.revives, let known = try capture.access.known(old.id),
+        guard capture.options.revives, let known = try capture.access.states.known(old.id),
             known.state.isTombstone, known.state.causalLength > old.causalLength
         else { return }
         var row = new
@@ -187,13 +187,13 @@ final class TableCapture {
 
     /// Gives ids to the new rows, and adds them to the shadow, so that other rows can refer to them.
     func identify(_ capture: inout Capture, isCyclic: Bool) throws {
-        hasShown = try capture.access.hasShown(in: table.name)
+        hasShown = try capture.access.shadow.hasRows(in: table.name)
         goneIDs = Set(gone.map(\.id))
         let others = try findAgain(capture)
         for index in others { news[index].id = try id(of: news[index], &capture, isCyclic) }
         try self.match(&capture)
         // A key in the shadow may now belong to another row.
-        for row in gone { try capture.access.hide(row, in: table.name) }
+        for row in gone { try capture.access.shadow.hide(row, in: table.name) }
         if table.identifyingPlaces != nil { keepMoved() }
         try showNews(capture)
     }
@@ -232,15 +232,15 @@ final class TableCapture {
 
     /// Adds a row to the shadow as it is here, alive.
     func show(_ row: New, _ capture: Capture) throws {
-        let known = try capture.access.known(row.id)
+        let known = try capture.access.states.known(row.id)
         let shown = ShownRow(
             key: row.key,
             id: row.id,
             causalLength: (known?.state.causalLength ?? 0) | 1,
             image: row.image
         )
-        try capture.access.show(shown, in: table.name)
-        try capture.access.forgetFormerKey(of: row.id)
+        try capture.access.shadow.show(shown, in: table.name)
+        try capture.access.shadow.forgetFormerKey(of: row.id)
     }
 
     /// Adds the new rows to the shadow.
@@ -252,8 +252,8 @@ final class TableCapture {
     /// Returns the id of a new row: made of its key or content, that of a row that is back, or a random one.
     func id(of row: New, _ capture: inout Capture, _ isCyclic: Bool) throws -> RowID {
         let id = try makeID(of: row, &capture, isCyclic)
-        if kind == .migration, try capture.access.known(id)?.state.isTombstone == true,
-            try capture.access.formerKey(of: id) != nil
+        if kind == .migration, try capture.access.states.known(id)?.state.isTombstone == true,
+            try capture.access.shadow.formerKey(of: id) != nil
         {
             returned.insert(id)
         }
@@ -289,7 +289,7 @@ final class TableCapture {
     /// The other row has been renamed since, or two rows have the same name.
     private func free(_ id: RowID, for row: New, _ capture: inout Capture) throws -> RowID {
         guard table.isNamed else { return id }
-        let shown = try goneIDs.contains(id) ? nil : capture.access.shown(id)
+        let shown = try goneIDs.contains(id) ? nil : capture.access.shadow.row(id)
         let isOfAnother = shown.map { $0.key != row.key } ?? false
         if !isOfAnother, named.insert(id).inserted { return id }
         // A row that a killed run has added to the shadow may have been renamed since.
@@ -328,7 +328,7 @@ final class TableCapture {
                 if goneIDs.contains(id) { continue }
                 if try isOfRowThatIsBack(id, otherThan: row, capture) { continue }
             }
-            guard hasShown || given.mayHave(id), try capture.access.isShown(id),
+            guard hasShown || given.mayHave(id), try capture.access.shadow.has(id),
                 !goneIDs.contains(id)
             else {
                 break
@@ -344,7 +344,8 @@ final class TableCapture {
         otherThan row: New,
         _ capture: Capture
     ) throws -> Bool {
-        guard let key = try capture.access.formerKey(of: id), key != row.key else { return false }
+        let key = try capture.access.shadow.formerKey(of: id)
+        guard let key, key != row.key else { return false }
         return try capture.finder?.values([], of: table.schema, at: key) != nil
     }
 
@@ -356,7 +357,7 @@ final class TableCapture {
         if table.isNamed { return nil }
         let mayBeReused =
             row.key == greatestKey && !table.neverReusesKeys && capture.options.meaning == .edits
-        return try capture.access.formerID(
+        return try capture.access.shadow.formerID(
             at: row.key,
             in: table.name,
             as: mayBeReused ? row.image : nil
@@ -371,8 +372,8 @@ struct RowMatch {
     /// Collects the rows of a table that are alive, and not shown except at keys that are gone.
     init(_ table: TableMapping, gone: [ShownRow], _ access: SidecarAccess) throws {
         let gone = Set(gone.map(\.id))
-        try access.forEachAlive(in: table.name) { row in
-            guard try gone.contains(row.id) || !access.isShown(row.id) else { return }
+        try access.states.forEachAlive(in: table.name) { row in
+            guard try gone.contains(row.id) || !access.shadow.has(row.id) else { return }
             candidates[table.values(of: row.state), default: []].append(row)
         }
     }

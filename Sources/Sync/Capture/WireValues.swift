@@ -25,7 +25,7 @@ struct WireValues {
         }
         // What names no row is sent as it is.
         guard case .integer(let number) = KeyComparison.folded(value, .integer),
-            let id = try access.id(at: .rowID(number), in: parent)
+            let id = try access.shadow.id(at: .rowID(number), in: parent)
         else { return value.wire }
         return .row(id)
     }

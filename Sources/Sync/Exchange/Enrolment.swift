@@ -87,7 +87,7 @@ public struct Enrolment: Sendable {
         let now = date.milliseconds
         let map = look.map?.content ?? map
         try sidecar.write { access in
-            guard try access.phase == nil else { return }
+            guard try access.membership.phase == nil else { return }
             let device = DeviceID(high: random(), low: random())
             try access.set("device", bytes: device.bytes)
             try access.set("name", name)
@@ -98,19 +98,19 @@ public struct Enrolment: Sendable {
             try access.set("map", bytes: [UInt8](JSONEncoder().encode(map)))
             var clock = HybridClock()
             let reading = clock.tick(now: now, modified: now)
-            try access.setClock(clock)
+            try access.membership.setClock(clock)
             var groups = look.groups
             if groups.isEmpty {
                 let group = GroupID(high: random(), low: random())
                 groups = [group]
-                try access.setGroups(groups)
+                try access.membership.setGroups(groups)
                 try mark(group, map, sidecar, access, reading, now, program)
             }
-            try access.setGroups(groups)
-            try access.setExcluded(excluded)
+            try access.membership.setGroups(groups)
+            try access.membership.setExcluded(excluded)
             try access.set("match", match?.rawValue)
             if let clock = look.map?.clock { try access.set("map_clock", Int64(clamping: clock)) }
-            try access.set("phase", SidecarAccess.Phase.enabling.rawValue)
+            try access.membership.setPhase(.enabling)
         }
     }
 
@@ -123,7 +123,7 @@ public struct Enrolment: Sendable {
         _ now: Int64,
         _ program: String
     ) throws {
-        let header = DocumentHeader(group: group, device: try access.own, clock: clock)
+        let header = DocumentHeader(group: group, device: try access.membership.own, clock: clock)
         let made = Date(timeIntervalSince1970: Double(now) / 1000)
         let mark = GroupMark(group: container.group, id: group, made: made)
         let outgoing = Outgoing(

@@ -13,9 +13,9 @@ struct GroupMap {
 
     /// Records a map that has arrived, if it is newer than all known ones.
     func take(_ map: DocumentFile<SyncMap>) throws {
-        var clock = try access.clock
+        var clock = try access.membership.clock
         clock.observe(map.header.clock)
-        try access.setClock(clock)
+        try access.membership.setClock(clock)
         let known = max(try access.integer("map_clock") ?? 0, try access.integer("next_clock") ?? 0)
         guard Int64(map.header.clock) > known else { return }
         try access.set("next_map", bytes: map.content.json())
@@ -27,7 +27,7 @@ struct GroupMap {
     /// - Throws: `SyncDecision.newMap`, `SidecarError`.
     static func adopt(in sidecar: Sidecar, accepts: Bool) throws {
         try sidecar.write { access in
-            let accepts = try accepts || access.phase == .enabling
+            let accepts = try accepts || access.membership.phase == .enabling
             try GroupMap(access: access).adopt(accepts: accepts)
         }
     }
@@ -40,7 +40,7 @@ struct GroupMap {
         guard let json = try access.bytes("next_map"), let clock = try access.integer("next_clock")
         else { return }
         let next = try SyncMap(json: json, name: "map")
-        let present = try access.groupMap
+        let present = try access.membership.groupMap
         let (lost, identified) = (next.leavesOut(since: present), next.identifies(since: present))
         let directories = next.namesFiles(since: present)
         guard accepts || lost.isEmpty && identified.isEmpty && directories.isEmpty else {
@@ -55,12 +55,12 @@ struct GroupMap {
 
     /// Adopts a map.
     func set(_ map: SyncMap, clock: UInt64) throws {
-        if try access.groupMap != map {
+        if try access.membership.groupMap != map {
             try access.set("map", bytes: map.json())
             // The map affects how the store is read, and what is shown.
             try access.set("look", nil)
-            try access.forgetLooks()
-            try access.wakeHeld()
+            try access.shadow.forgetLooks()
+            try access.held.wake()
         }
         try access.set("map_clock", Int64(clamping: clock))
         try access.forget("next_map")
@@ -69,12 +69,12 @@ struct GroupMap {
 
     /// Puts a map into the outbox, and adopts it.
     func publish(_ map: SyncMap, through outgoing: Outgoing, now: Int64) throws {
-        var clock = try access.clock
+        var clock = try access.membership.clock
         let reading = clock.tick(now: now, modified: now)
-        try access.setClock(clock)
+        try access.membership.setClock(clock)
         let header = DocumentHeader(
-            group: try access.groups.first ?? .zero,
-            device: try access.own,
+            group: try access.membership.groups.first ?? .zero,
+            device: try access.membership.own,
             clock: reading
         )
         let file = try DocumentFile<SyncMap>.write(header, map)
@@ -93,7 +93,7 @@ extension Sidecar {
             let outgoing = Outgoing(
                 access,
                 outbox: outbox,
-                clock: try access.clock.last,
+                clock: try access.membership.clock.last,
                 wall: now,
                 program: program
             )

@@ -59,15 +59,15 @@ struct Intake {
         if let failure { throw failure }
         let names = Set(listing.all.map(\.file.name))
         try sidecar.write { access in
-            try access.completeStandIns(at: now)
-            try access.keepWaiting(names)
+            try access.files.completeStandIns(at: now)
+            try access.files.keepWaiting(names)
             // A damaged file whose content is here by another one is nothing to wait for.
-            let cover = Cover(try access.standIns())
-            for var file in try access.waitingFiles() where file.kind == .unread {
+            let cover = Cover(try access.files.standIns())
+            for var file in try access.files.waiting() where file.kind == .unread {
                 guard [.log, .base].contains(where: { cover.id(of: file.name, in: $0) != nil })
                 else { continue }
                 file.kind = .foreign
-                try access.wait(for: file)
+                try access.files.wait(for: file)
             }
         }
     }
@@ -75,10 +75,10 @@ struct Intake {
     /// Returns whether a file was read, or is to be left alone for now.
     private func isKnown(_ file: RemoteFile) throws -> Bool {
         try sidecar.read { access in
-            if try access.hasSeen(name: file.name, size: file.size) { return true }
+            if try access.files.hasSeen(name: file.name, size: file.size) { return true }
             // A file of this device is here already; if it is damaged, it is sent again.
-            if try access.file(named: file.name)?.isOwn == true { return true }
-            guard let waiting = try access.waiting(file.name) else { return false }
+            if try access.files.file(named: file.name)?.isOwn == true { return true }
+            guard let waiting = try access.files.waiting(file.name) else { return false }
             return waiting.size == file.size && now - waiting.tried < Self.patience
                 && now >= waiting.tried
         }
@@ -156,7 +156,7 @@ struct Intake {
             let map = try DocumentFile<SyncMap>(envelope, name: file.name)
             try believe(map.header.clock, of: file)
             try sidecar.write { access in
-                guard try access.groups.contains(map.header.group) else {
+                guard try access.membership.groups.contains(map.header.group) else {
                     taken.strangers.insert(map.header.group)
                     return
                 }
@@ -188,11 +188,11 @@ struct Intake {
         triedAt tried: Int64? = nil
     ) throws {
         try sidecar.write { access in
-            try access.wait(
+            try access.files.wait(
                 for: WaitingFile(
                     name: file.name,
                     size: file.size,
-                    since: access.waiting(file.name)?.since ?? now,
+                    since: access.files.waiting(file.name)?.since ?? now,
                     tried: tried ?? now,
                     reason: explain(error),
                     kind: kind
@@ -212,7 +212,8 @@ struct Intake {
         clock: UInt64 = 0,
         heard: UInt64 = 0
     ) throws {
-        if try access.hasSeen(id) { return try access.nameCopy(name: file.name, size: file.size) }
+        let files = access.files
+        if try files.hasSeen(id) { return try files.nameCopy(name: file.name, size: file.size) }
         let seen = SeenFile(
             id: id,
             name: file.name,
@@ -223,7 +224,7 @@ struct Intake {
             clock: clock,
             heard: heard
         )
-        try access.see(seen, at: now)
+        try files.see(seen, at: now)
     }
 
     private func take(
@@ -232,11 +233,11 @@ struct Intake {
         _ taken: inout Taken
     ) throws {
         try sidecar.write { access in
-            guard try access.groups.contains(card.header.group) else {
+            guard try access.membership.groups.contains(card.header.group) else {
                 taken.strangers.insert(card.header.group)
                 return
             }
-            let own = try access.own
+            let own = try access.membership.own
             let heard = card.content.seen.first { $0.device == own }?.clock ?? 0
             try see(
                 card.id,
@@ -247,15 +248,15 @@ struct Intake {
                 clock: card.header.clock,
                 heard: heard
             )
-            if try card.header.device != access.own, card.content.gone == nil {
-                try access.setName(card.content.name, of: card.header.device)
+            if try card.header.device != access.membership.own, card.content.gone == nil {
+                try access.devices.setName(card.content.name, of: card.header.device)
             }
             if card.content.gone == nil {
-                try access.setFormer(card.content.was, of: card.header.device)
+                try access.devices.setFormer(card.content.was, of: card.header.device)
             }
             guard let gone = card.content.gone else { return }
-            try access.setGone(gone)
-            if try gone == access.own { taken.isForgotten = true }
+            try access.devices.setGone(gone)
+            if try gone == access.membership.own { taken.isForgotten = true }
         }
     }
 
@@ -266,12 +267,12 @@ struct Intake {
         _ taken: inout Taken
     ) throws {
         try sidecar.write { access in
-            guard try access.groups.contains(index.header.group) else {
+            guard try access.membership.groups.contains(index.header.group) else {
                 taken.strangers.insert(index.header.group)
                 return
             }
-            if try access.owns(envelope.id) || access.hasSeen(envelope.id) {
-                return try access.nameCopy(name: file.name, size: file.size)
+            if try access.files.owns(envelope.id) || access.files.hasSeen(envelope.id) {
+                return try access.files.nameCopy(name: file.name, size: file.size)
             }
             try see(
                 envelope.id,
@@ -281,7 +282,7 @@ struct Intake {
                 access,
                 sequence: index.header.sequence
             )
-            try access.remember(
+            try access.files.remember(
                 StandIn(
                     id: envelope.id,
                     name: file.name,
@@ -298,13 +299,13 @@ struct Intake {
     private func join(_ file: ChangeFile, _ remote: RemoteFile, _ taken: inout Taken) throws {
         try sidecar.write { access in
             let header = file.header
-            guard try access.groups.contains(header.group) else {
+            guard try access.membership.groups.contains(header.group) else {
                 taken.strangers.insert(header.group)
                 return
             }
-            let own = try access.own
-            let ids = try access.ownIDs
-            let isKnown = try access.hasSeen(file.id) || access.owns(file.id)
+            let own = try access.membership.own
+            let ids = try access.membership.ownIDs
+            let isKnown = try access.files.hasSeen(file.id) || access.files.owns(file.id)
             let seen = SeenFile(
                 id: file.id,
                 name: remote.name,
@@ -317,28 +318,28 @@ struct Intake {
             )
             if isKnown {
                 // It is a copy under another name.
-                try access.nameCopy(name: remote.name, size: remote.size)
+                try access.files.nameCopy(name: remote.name, size: remote.size)
                 return
             }
-            try access.see(seen, at: now)
-            try access.hear(header.device, wall: header.wall, at: now)
+            try access.files.see(seen, at: now)
+            try access.devices.hear(header.device, wall: header.wall, at: now)
             if header.device == own { taken.unknownOwn += 1 }
-            var clock = try access.clock
+            var clock = try access.membership.clock
             clock.observe(header.clock)
-            try access.listen(to: header, as: ids)
+            try access.devices.listen(to: header, as: ids)
             try file.forEachRow { table, delta in
                 for cell in delta.state.cells { clock.observe(cell.stamp.clock) }
                 clock.observe(delta.state.deletion.clock)
-                guard let joined = try access.join(delta, in: table.name) else { return }
-                try access.markDirty(delta.id)
+                guard let joined = try access.states.join(delta, in: table.name) else { return }
+                try access.dirty.mark(delta.id)
                 taken.changes += 1
                 guard let old = joined.old else { return }
                 try list(old, joined.new, ids, access)
             }
-            try access.setClock(clock)
+            try access.membership.setClock(clock)
             if !header.replaces.isEmpty {
                 // A bundle replaces the files that it was made of.
-                try access.remember(
+                try access.files.remember(
                     StandIn(
                         id: file.id,
                         name: remote.name,
@@ -398,6 +399,6 @@ struct Intake {
         _ winner: Stamp,
         _ access: SidecarAccess
     ) throws -> Bool {
-        try lost.clock <= access.heard(lost.device, by: winner)
+        try lost.clock <= access.devices.heard(lost.device, by: winner)
     }
 }

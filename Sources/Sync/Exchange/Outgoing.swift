@@ -67,17 +67,17 @@ final class Outgoing {
 
     /// Returns the header of the next file of this device.
     func header() throws -> ChangeHeader {
-        let own = try access.own
-        let seen = try access.untold(except: own)
-        try access.setTold()
+        let own = try access.membership.own
+        let seen = try access.devices.untold(except: own)
+        try access.devices.setTold()
         // A device that has read this file has read all earlier ones.
         try access.set("said", Int64(clock))
         return ChangeHeader(
-            group: try access.groups.first ?? .zero,
+            group: try access.membership.groups.first ?? .zero,
             device: own,
             clock: clock,
             wall: wall,
-            sequence: try access.nextSequence(),
+            sequence: try access.membership.nextSequence(),
             program: program,
             seen: seen
         )
@@ -86,11 +86,11 @@ final class Outgoing {
     /// Returns the header of a file that reports no newly received clocks.
     func plainHeader() throws -> ChangeHeader {
         ChangeHeader(
-            group: try access.groups.first ?? .zero,
-            device: try access.own,
+            group: try access.membership.groups.first ?? .zero,
+            device: try access.membership.own,
             clock: clock,
             wall: wall,
-            sequence: try access.nextSequence(),
+            sequence: try access.membership.nextSequence(),
             program: program
         )
     }
@@ -99,7 +99,7 @@ final class Outgoing {
     func keep(_ file: WrittenFile, as name: ContainerName, changes: Int64 = 0) throws {
         let path = outbox.appending(name.file)
         try LocalFileSystem().write(file.bytes, to: path)
-        try access.own(
+        try access.files.own(
             OwnFile(
                 id: file.id,
                 name: name.file,
@@ -113,15 +113,15 @@ final class Outgoing {
     /// Puts a long value into the outbox, unless this device has sent it before.
     func keep(_ reference: BlobReference, _ content: [UInt8]) throws {
         let name = ContainerName.blob(reference.digest)
-        let group = try access.groups.first ?? .zero
+        let group = try access.membership.groups.first ?? .zero
         let file = try BlobFile.write(content, group: group)
-        guard try !access.owns(file.id) else { return }
+        guard try !access.files.owns(file.id) else { return }
         try keep(file, as: name)
     }
 
     /// Puts a long value into the outbox again, because the container has lost it.
     func keepAgain(_ reference: BlobReference, _ content: [UInt8]) throws {
-        let group = try access.groups.first ?? .zero
+        let group = try access.membership.groups.first ?? .zero
         try keep(BlobFile.write(content, group: group), as: .blob(reference.digest))
     }
 }

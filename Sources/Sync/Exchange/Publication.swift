@@ -23,9 +23,9 @@ struct Publication {
     /// - Throws: `RemoteError`, `FileError`, `SidecarError`.
     func run(_ sent: inout Sent) async throws {
         if let root = container.root.batches { try await send(through: root, &sent) }
-        for file in try sidecar.read({ try $0.unpublished() }) {
+        for file in try sidecar.read({ try $0.files.unpublished() }) {
             try await send(file)
-            try sidecar.write { try $0.setPublished(file, at: now) }
+            try sidecar.write { try $0.files.setPublished(file, at: now) }
             sent.files += 1
             sent.bytes += file.size
             sent.changes += file.changes
@@ -35,7 +35,7 @@ struct Publication {
 
     /// Sends the whole outbox in one batch.
     private func send(through root: any BatchFolder, _ sent: inout Sent) async throws {
-        let waiting = try sidecar.read { try $0.unpublished() }.filter {
+        let waiting = try sidecar.read { try $0.files.unpublished() }.filter {
             try FileInfo.ifPresent(sidecar.outbox.appending($0.name)) != nil
         }
         let files = waiting.map { file in
@@ -46,7 +46,7 @@ struct Publication {
         }
         try await root.upload(files, scratch: container.scratch)
         for file in waiting {
-            try sidecar.write { try $0.setPublished(file, at: now) }
+            try sidecar.write { try $0.files.setPublished(file, at: now) }
             try LocalFileSystem().remove(sidecar.outbox.appending(file.name))
             sent.files += 1
             sent.bytes += file.size
@@ -79,7 +79,7 @@ struct Publication {
 
     /// Removes files of captures that did not finish.
     private func removeOrphans() throws {
-        let waiting = Set(try sidecar.read { try $0.unpublished().map(\.name) })
+        let waiting = Set(try sidecar.read { try $0.files.unpublished().map(\.name) })
         for name in try Directory.open(sidecar.outbox).names() {
             guard let text = String(validating: name.bytes, as: UTF8.self), !waiting.contains(text)
             else { continue }

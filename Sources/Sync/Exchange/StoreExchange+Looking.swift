@@ -27,7 +27,7 @@ extension StoreExchange {
             return nil
         }
         let marks = try await marks(in: listing)
-        let ours = try sidecar.read { try $0.groups }
+        let ours = try sidecar.read { try $0.membership.groups }
         try adoptAddress(if: marks.contains { ours.contains($0.id) })
         guard try belongs(marks) else {
             outcome.hasContainer = false

@@ -19,7 +19,7 @@ extension StoreExchange {
 
     /// Reads the container's marks, unless their names show that all of them are ours.
     func marks(in listing: Container.Listing) async throws -> [Mark] {
-        let ours = try sidecar.read { try $0.groups }
+        let ours = try sidecar.read { try $0.membership.groups }
         let names = listing.marks.map { file -> GroupID? in
             guard case .group(container.group, let id)? = ContainerName(file: file.name, in: nil)
             else { return nil }
@@ -50,8 +50,8 @@ extension StoreExchange {
     func belongs(_ marks: [Mark]) throws -> Bool {
         let (ours, began, waits) = try sidecar.read { access in
             (
-                try access.groups, try access.integer("began") ?? 0,
-                try access.unpublished().contains { $0.folder.isEmpty }
+                try access.membership.groups, try access.integer("began") ?? 0,
+                try access.files.unpublished().contains { $0.folder.isEmpty }
             )
         }
         var known = Set(ours)
@@ -70,7 +70,7 @@ extension StoreExchange {
         // Devices that have begun again there may not know this one, so it writes under their id.
         let joined = Set(strange.map(\.id)).sorted()
         if !joined.isEmpty || !adopted.isEmpty {
-            try sidecar.write { try $0.setGroups(joined + ours + adopted) }
+            try sidecar.write { try $0.membership.setGroups(joined + ours + adopted) }
         }
         return waits || options.refills || !marks.isEmpty
     }
@@ -85,12 +85,12 @@ extension StoreExchange {
     func mark(beside marks: [Mark], in listing: Container.Listing) throws {
         if options.isDryRun { return }
         try sidecar.write { access in
-            let ours = try access.groups
+            let ours = try access.membership.groups
             let damage = try OwnDamage(in: listing, access, rules, now: now)
             let lost = Set(damage.missing.filter(\.folder.isEmpty).map(\.name))
             let isLost = { lost.contains(ContainerName.group(container.group, $0).file) }
             let there = Set(marks.map(\.id)).filter { !isLost($0) }
-            let waiting = Set(try access.unpublished().filter(\.folder.isEmpty).map(\.name))
+            let waiting = Set(try access.files.unpublished().filter(\.folder.isEmpty).map(\.name))
             for group in ours where options.refills || group == ours.first || isLost(group) {
                 if there.contains(group) { continue }
                 let name = ContainerName.group(container.group, group)
@@ -99,11 +99,11 @@ extension StoreExchange {
                     // It was written before the other ids were known.
                     if others.isEmpty { continue }
                 }
-                try access.withdraw(name.file)
+                try access.files.withdraw(name.file)
                 let header = DocumentHeader(
                     group: group,
-                    device: try access.own,
-                    clock: try access.clock.last
+                    device: try access.membership.own,
+                    clock: try access.membership.clock.last
                 )
                 let mark = GroupMark(
                     group: container.group,

@@ -58,7 +58,7 @@ extension StoreExchange {
     func publish(_ outcome: inout ExchangeOutcome) async throws {
         guard outcome.refusal == nil else { return }
         if options.isDryRun {
-            let waiting = try sidecar.read { try $0.unpublished() }
+            let waiting = try sidecar.read { try $0.files.unpublished() }
             outcome.sent = Publication.Sent(
                 files: waiting.count,
                 bytes: waiting.reduce(0) { $0 + $1.size },

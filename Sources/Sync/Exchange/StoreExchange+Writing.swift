@@ -11,11 +11,12 @@ extension StoreExchange {
     func write(_ outcome: inout ExchangeOutcome) async throws {
         // A file that a killed run fetched may be truncated, since fetching does not wait for the disk.
         try BlobCache(sidecar: sidecar).clear()
-        guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
+        guard try sidecar.read({ try $0.dirty.count }) > 0 else { return }
         try sidecar.write { access in
-            try access.wakeWaiting()
-            try access.retryRefused()
-            if try access.hasAltered(moreThan: options.mostRows) { try access.orderLooks() }
+            let dirty = access.dirty
+            try dirty.wakeWaiting()
+            try dirty.retryRefused()
+            if try dirty.hasAltered(moreThan: options.mostRows) { try dirty.orderLooks() }
         }
         if options.isDryRun {
             let connection = StoreConnection(store, busyTimeout: options.busyTimeout)
@@ -33,7 +34,7 @@ extension StoreExchange {
         )
         defer { longWrite.connection.close() }
         while try await writePart(longWrite, &outcome, &fetched),
-            try sidecar.read({ try $0.isUnfinished })
+            try sidecar.read({ try $0.dirty.isUnfinished })
         {
             try options.check()
         }
@@ -58,7 +59,7 @@ extension StoreExchange {
             let lacking = missing.subtracting(fetched)
             if !lacking.isEmpty, try await fetch(lacking, &outcome) {
                 fetched.formUnion(lacking)
-                try sidecar.write { try $0.wakeWaiting() }
+                try sidecar.write { try $0.dirty.wakeWaiting() }
                 continue
             }
             fetched.formUnion(lacking)
@@ -77,7 +78,7 @@ extension StoreExchange {
                 // What is refused again after a new comparison is no row that the application just took.
                 let again = rows.filter { refused[$0.key] != nil }
                 if !again.isEmpty {
-                    try sidecar.write { try $0.refuse(again) }
+                    try sidecar.write { try $0.dirty.refuse(again) }
                     rounds -= 1
                 }
                 refused = rows
@@ -151,10 +152,10 @@ extension StoreExchange {
             outcome.looked += view.part.isAll ? view.part.rows.count : view.part.ids.count
             let plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
             try look.keep(view, plan)
-            try access.wait(plan.waiting + view.held.filter { $0.why == .blob }.map(\.id))
+            try access.dirty.wait(plan.waiting + view.held.filter { $0.why == .blob }.map(\.id))
             if options.comparesViews { try look.compare(plan, of: view) }
             if plan.isEmpty, view.files.isEmpty { return (nil, view.missing) }
-            try access.intend(plan.intents)
+            try access.intents.add(plan.intents)
             let values = WireValues(
                 tables: layout.tables,
                 access: access,
@@ -198,14 +199,14 @@ extension StoreExchange {
             guard let table = planned.layout.tables.first(where: { $0.schema.name == table.name })
             else { return true }
             return try sidecar.read { access in
-                let id = try access.id(at: key, in: table.name)
-                guard let state = try id.flatMap(access.known)?.state else { return true }
+                let id = try access.shadow.id(at: key, in: table.name)
+                guard let state = try id.flatMap(access.states.known)?.state else { return true }
                 return table.plainPlaces(in: state).isDisjoint(with: reference.columns)
             }
         }
         let result = try writeFiles(planned.files) ? write.run() : .outdated
         guard case .written(let written) = result else {
-            try sidecar.write { try $0.dropIntents() }
+            try sidecar.write { try $0.intents.drop() }
             longWrite.layout = nil
             if case .refused(let rows) = result { return .refused(rows) }
             return .retry
@@ -213,14 +214,14 @@ extension StoreExchange {
         try pass(.written)
         try sidecar.write { access in
             for (step, image) in written.rows {
-                try access.settle(step.intent(new: image))
-                try access.clean(step.id)
+                try access.intents.settle(step.intent(new: image))
+                try access.dirty.clean(step.id)
             }
-            for id in written.leftOut { try access.markDirty(id) }
-            try access.dropIntents()
+            for id in written.leftOut { try access.dirty.mark(id) }
+            try access.intents.drop()
         }
         // The next steps may need the store for themselves.
-        if try !sidecar.read({ try $0.isUnfinished }) { longWrite.connection.close() }
+        if try !sidecar.read({ try $0.dirty.isUnfinished }) { longWrite.connection.close() }
         try pass(.settled)
         outcome.inserted += written.inserted
         outcome.updated += written.updated

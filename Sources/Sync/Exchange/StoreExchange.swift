@@ -114,7 +114,7 @@ public struct StoreExchange {
         try pass(.recovered)
         let (listing, identity) = try await meet(&outcome)
         guard let identity else { return outcome }
-        let isEnabling = try sidecar.read { try $0.phase == .enabling }
+        let isEnabling = try sidecar.read { try $0.membership.phase == .enabling }
         let takesFirst = try isEnabling || sidecar.read { try $0.integer("rolled") != nil }
         var isTaken = false
         if takesFirst, let listing {
@@ -122,7 +122,8 @@ public struct StoreExchange {
             isTaken = try await intake(listing, &outcome)
         }
         // Without the others' files, nobody can know what a rolled-back sidecar has missed.
-        let isAlone = try isEnabling && listing == nil && sidecar.read { try $0.match == nil }
+        let isAlone =
+            try isEnabling && listing == nil && sidecar.read { try $0.membership.match == nil }
         if isTaken || !takesFirst || isAlone {
             try await capture(seeds: isEnabling, or: listing, &isTaken, &outcome)
         }
@@ -133,7 +134,7 @@ public struct StoreExchange {
         }
         if let listing, !takesFirst, !isTaken { isTaken = try await intake(listing, &outcome) }
         if outcome.taken.unknownOwn > 0 || outcome.taken.isForgotten {
-            try sidecar.write { try $0.renew(at: now) }
+            try sidecar.write { try $0.membership.renew(at: now) }
         }
         try GroupMap.adopt(in: sidecar, accepts: options.acceptsChanges)
         try pass(.taken)
@@ -143,9 +144,7 @@ public struct StoreExchange {
             let isNew = isEnabling || identity.isMoved || identity.isRolledBack
             try await tidy(listing, introducing: isNew, &outcome)
         }
-        if isEnabling, isTaken {
-            try sidecar.write { try $0.set("phase", SidecarAccess.Phase.on.rawValue) }
-        }
+        if isEnabling, isTaken { try sidecar.write { try $0.membership.setPhase(.on) } }
         try conclude(&outcome, hasListed: listing != nil)
         return outcome
     }
@@ -200,9 +199,9 @@ public struct StoreExchange {
         try sidecar.write { access in
             try access.set("look", look)
             // A store that was put back may refer to rows as they were once, so all of it is looked at.
-            if options.rejoining != nil { try access.alterAll() }
+            if options.rejoining != nil { try access.dirty.alterAll() }
             // The application may have removed what was in their way.
-            try access.retryRefused()
+            try access.dirty.retryRefused()
         }
     }
 
@@ -222,9 +221,9 @@ public struct StoreExchange {
             try sidecar.write { access in
                 let meaning = try CaptureMeaning(version, options, rejoining, access)
                 try access.set("now", now)
-                var change = try access.takeSchema(Array(schema.digest.bytes.prefix(16)), tables)
+                var change = try access.captured.takeSchema(schema.digest, tables)
                 try AwaitedFiles(access: access).take(files, in: tables, &change)
-                var clock = try access.clock
+                var clock = try access.membership.clock
                 let reading = clock.tick(now: now, modified: modified)
                 let outgoing = Outgoing(
                     access,
@@ -236,24 +235,24 @@ public struct StoreExchange {
                 var captureOptions = meaning.options(seeds: seeds)
                 captureOptions.partRows = options.mostRows / 2
                 captureOptions.change = change
-                if seeds { captureOptions.match = try access.match }
+                if seeds { captureOptions.match = try access.membership.match }
                 var capture = Capture(
                     of: tables,
                     in: access,
-                    stamp: Stamp(clock: reading, device: try access.own),
+                    stamp: Stamp(clock: reading, device: try access.membership.own),
                     random: options.random(),
                     options: captureOptions,
                     outgoing: outgoing,
                     files: files
                 )
-                let isFirst = try seeds && access.isBlank
+                let isFirst = try seeds && access.states.isEmpty
                 try capture.run(snapshot)
                 try outgoing.finish()
                 // The data that were there first are shown unchanged.
                 if isFirst { try access.set("view", bytes: tables.viewSignature) }
                 try meaning.check(capture.result, store)
                 try version.keep(access)
-                if outgoing.changes > 0 { try access.setClock(clock) }
+                if outgoing.changes > 0 { try access.membership.setClock(clock) }
             }
             return try body(snapshot, schema, tables)
         }
@@ -266,7 +265,7 @@ public struct StoreExchange {
     /// Rows in their new state count for it, rows in their old state against it. The application may have written
     /// since, so the majority decides; a tie means that it did not.
     private func recover() throws {
-        let intents = try sidecar.read { try $0.intents() }
+        let intents = try sidecar.read { try $0.intents.all() }
         guard !intents.isEmpty else { return }
         let snapshot = try snapshot()
         let isWritten = try withExtendedLifetime(snapshot) {
@@ -275,13 +274,13 @@ public struct StoreExchange {
         try sidecar.write { access in
             if isWritten {
                 for intent in intents {
-                    try access.settle(intent)
-                    try access.clean(intent.id)
+                    try access.intents.settle(intent)
+                    try access.dirty.clean(intent.id)
                 }
             }
             // After a wrong decision, the next capture must find the difference as an edit.
-            try access.forgetLooks()
-            try access.dropIntents()
+            try access.shadow.forgetLooks()
+            try access.intents.drop()
         }
     }
 }

@@ -127,7 +127,7 @@ extension SidecarAccess {
         try others.begin([number])
         while try others.step() {
             guard let id = others.id(0) else { continue }
-            let state = try known(id)?.state
+            let state = try states.known(id)?.state
             // Another row is shown in its place, since both have the same content.
             if state?.cell(.same) != nil { continue }
             if others.optionalInteger(1) != nil {
@@ -138,16 +138,16 @@ extension SidecarAccess {
                 contents[table.content(of: state), default: 0] += 1
             }
         }
-        counts.alike = try shownCount(in: table.name) - counts.deletedThere - counts.onlyHere
+        counts.alike = try shadow.count(in: table.name) - counts.deletedThere - counts.onlyHere
         if !contents.isEmpty {
-            try forEachUnshown(in: table.name) { row in
+            try states.forEachUnshown(in: table.name) { row in
                 let content = table.content(of: row.state)
                 guard let count = contents[content], count > 0 else { return }
                 contents[content] = count - 1
                 counts.doubled += 1
             }
         }
-        counts.yielding = try yieldingCount(in: table.name)
+        counts.yielding = try removed.yieldingCount(in: table.name)
         let alive = try first("SELECT count(*) FROM temp.life WHERE t = ? AND alive", number) {
             $0.integer(0)
         }

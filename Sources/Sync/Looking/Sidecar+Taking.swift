@@ -41,10 +41,11 @@ extension Sidecar {
         return try write { access in
             let listed = try access.row("SELECT id, c FROM removed WHERE n = ?", [number])
             guard let id = listed.flatMap({ RowID(bytes: $0.bytes(0)) }),
-                let known = try access.known(id)
+                let known = try access.states.known(id)
             else { return .nothing }
-            var clock = try access.clock
-            let stamp = Stamp(clock: clock.tick(now: now, modified: now), device: try access.own)
+            var clock = try access.membership.clock
+            let reading = clock.tick(now: now, modified: now)
+            let stamp = Stamp(clock: reading, device: try access.membership.own)
             let numbers = try access.removed.numbers(with: number, of: known)
             var cells = try access.removed.lostCells(numbers, of: id, known.state, stamp)
             if let failure = try cells.set(setting, of: known, stamp, access) { return failure }
@@ -54,25 +55,19 @@ extension Sidecar {
                 try taking.cutElsewhere(access.column(column), of: known)
             }
             try taking.takeParents(of: known.table, known.state.cells + cells)
-            guard !taking.deltas.isEmpty else {
+            if taking.deltas.isEmpty {
                 return taking.lacking.map { .noParent(column: $0) } ?? .nothing
             }
-            let outgoing = Outgoing(
-                access,
-                outbox: outbox,
-                clock: stamp.clock,
-                wall: now,
-                program: program
-            )
+            let file = Outgoing(access, outbox: outbox, clock: reading, wall: now, program: program)
             for (table, delta) in taking.deltas {
-                let delta = try delta.movingLongValues(to: outgoing.keep)
-                try access.join(delta, in: table)
-                try access.markDirty(delta.id)
-                try outgoing.add(delta, to: table)
+                let delta = try delta.movingLongValues(to: file.keep)
+                try access.states.join(delta, in: table)
+                try access.dirty.mark(delta.id)
+                try file.add(delta, to: table)
             }
-            try access.wakeHeld()
-            try outgoing.finish()
-            try access.setClock(clock)
+            try access.held.wake()
+            try file.finish()
+            try access.membership.setClock(clock)
             for number in numbers { try access.run("DELETE FROM removed WHERE n = ?", [number]) }
             if !known.state.isAlive { try access.removed.forget(id) }
             return .taken
@@ -105,7 +100,7 @@ private struct Taking {
 
     /// Moves the row of a ring that names a given row out of it, so that the ring need not be cut at the given row.
     mutating func cutElsewhere(_ column: ColumnName, of row: KnownRow) throws {
-        guard let meanings = try access.columnMeanings else { return }
+        guard let meanings = try access.captured.columns else { return }
         let group = meanings.group(of: column, in: row.table)
         let reference = meanings.references(of: row.table).first {
             $0.table == row.table.description && $0.columns.contains(column.description)
@@ -116,7 +111,8 @@ private struct Taking {
                 row.state.cells.first { $0.column.description == target }?.value.unmarked
             } ?? [.row(row.id)]
         for id in try CutRings(access: access).rows(with: row.id) {
-            guard let other = try access.known(id), other.state.isAlive, other.table == row.table
+            guard let other = try access.states.known(id), other.state.isAlive,
+                other.table == row.table
             else { continue }
             let cells = Dictionary(
                 other.state.cells.map { ($0.column.description, $0) },
@@ -127,8 +123,9 @@ private struct Taking {
                 if !names.contains(cell.column.description) {
                     return Cell(cell.column, stamp, cell.value)
                 }
-                let missing = try access.decoded(meanings.missing(of: cell.column, in: row.table))
-                return Cell(cell.column, stamp, (missing ?? .null).unmarked)
+                let bytes = meanings.missing(of: cell.column, in: row.table)
+                let missing = try access.removed.decoded(bytes) ?? .null
+                return Cell(cell.column, stamp, missing.unmarked)
             }
             return take(other, edit)
         }
@@ -140,7 +137,7 @@ private struct Taking {
         while let (table, cells) = waiting.popLast() {
             for (column, id) in try parents(of: table, cells)
             where seen.insert(id).inserted {
-                guard let parent = try access.known(id) else { continue }
+                guard let parent = try access.states.known(id) else { continue }
                 var cells = parent.state.cells
                 if parent.state.isTombstone {
                     cells = try access.removed.lastCells(of: id).map {
@@ -166,7 +163,7 @@ private struct Taking {
         var found = values.compactMap { column, value -> (String, RowID)? in
             if case .row(let id) = value { (column, id) } else { nil }
         }
-        for reference in try access.columnMeanings?.references(of: table) ?? [] {
+        for reference in try access.captured.columns?.references(of: table) ?? [] {
             var named: [(column: ColumnName, value: Value)] = []
             for (column, target) in zip(reference.columns, reference.targets) {
                 guard let value = values[column], value != .null, let name = ColumnName(target)
@@ -178,7 +175,7 @@ private struct Taking {
                 let parent = TableName(reference.table)
             else { continue }
             let id = RowID(key: named.map { ($0.column, $0.value) }, in: parent)
-            if try access.known(id) != nil {
+            if try access.states.known(id) != nil {
                 found.append((reference.columns[0], id))
             } else if let id = try access.removed.row(of: parent, with: named) {
                 found.append((reference.columns[0], id))
@@ -222,11 +219,11 @@ extension [Cell] {
             }
             var value = Value(text, like: old.value)
             // Another device has the named row at another number.
-            if let parent = try access.columnMeanings?.parent(of: old.column, in: row.table),
+            if let parent = try access.captured.columns?.parent(of: old.column, in: row.table),
                 let parent = TableName(parent), text != "NULL"
             {
                 guard let number = Int64(text),
-                    let id = try access.id(at: .rowID(number), in: parent)
+                    let id = try access.shadow.id(at: .rowID(number), in: parent)
                 else { return .noRow }
                 value = .row(id)
             }

@@ -51,11 +51,11 @@ extension Sidecar {
                     found: Date(milliseconds: row["at"]),
                     table: try access.table(row["t"]).description,
                     row: id.description,
-                    title: try access.title(of: id),
+                    title: try access.states.title(of: id),
                     column: try column.map { try access.column($0).description },
                     kind: row["kind"],
-                    won: try access.decoded(row.bytes(1)).map { try $0.words(in: access) },
-                    lost: try access.decoded(row.bytes(2)).map { try $0.words(in: access) },
+                    won: try access.removed.decoded(row.bytes(1)).map { try $0.words(in: access) },
+                    lost: try access.removed.decoded(row.bytes(2)).map { try $0.words(in: access) },
                     wonBy: try access.device(row["won_by"]).description,
                     lostBy: try access.device(row["lost_by"]).description
                 )
@@ -73,7 +73,7 @@ extension Sidecar {
             var cells = try access.removed.cells(row.bytes(1))
             let place: Int64? = row["c"]
             if cells.isEmpty, let id = RowID(bytes: row.bytes(0)) {
-                let known = try access.known(id)?.state
+                let known = try access.states.known(id)?.state
                 if known?.isAlive != true {
                     cells = try access.removed.lastCells(of: id)
                 } else if place == nil {
@@ -81,7 +81,7 @@ extension Sidecar {
                     cells = present.map { ($0.column, $0.value) }
                 }
             }
-            if let place, let value = try access.decoded(row.bytes(3)) {
+            if let place, let value = try access.removed.decoded(row.bytes(3)) {
                 let column = try access.column(place)
                 cells.removeAll { $0.column == column }
                 cells.append((column, value))
@@ -102,7 +102,7 @@ extension Sidecar {
                 try access.run("DELETE FROM removed WHERE n = ?", [number])
                 return count
             }
-            let count = try access.conflictCount
+            let count = try access.removed.conflictCount
             try access.run("DELETE FROM removed WHERE conflict = 1")
             try access.run("DELETE FROM lost")
             return count
@@ -110,11 +110,11 @@ extension Sidecar {
     }
 }
 
-extension SidecarAccess {
+extension RowStates {
     /// Returns a short text of a row, which is its name if it has one.
     func title(of id: RowID) throws -> String? {
         let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []
-        let texts = try (cells.isEmpty ? removed.lastCells(of: id) : cells).compactMap {
+        let texts = try (cells.isEmpty ? access.removed.lastCells(of: id) : cells).compactMap {
             cell -> (name: String, text: String)? in
             guard case .text(let bytes) = cell.1, !bytes.isEmpty, bytes.count <= 80,
                 let text = String(validating: bytes, as: UTF8.self)
@@ -130,8 +130,8 @@ extension Value {
     /// Returns a value in a few words: of a reference, the title of the row, or its number in this store.
     fileprivate func words(in access: SidecarAccess) throws -> String {
         guard case .row(let id) = self else { return forPeople }
-        if let title = try access.title(of: id) { return title }
-        if case .rowID(let number)? = try access.shown(id)?.key { return "\(number)" }
+        if let title = try access.states.title(of: id) { return title }
+        if case .rowID(let number)? = try access.shadow.row(id)?.key { return "\(number)" }
         return forPeople
     }
 

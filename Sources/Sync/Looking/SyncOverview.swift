@@ -108,23 +108,23 @@ public struct SyncOverview: Sendable {
     /// - Throws: `SidecarError`.
     public init(of sidecar: Sidecar) throws {
         try sidecar.read { access in
-            guard try access.phase != nil else { return }
-            group = try access.group.description
+            guard try access.membership.phase != nil else { return }
+            group = try access.membership.group.description
             container = try access.text("container")
             device = try access.text("name")
-            ownID = try access.own.description
-            isEnabling = try access.phase == .enabling
+            ownID = try access.membership.own.description
+            isEnabling = try access.membership.phase == .enabling
             (decision, decisionText) = try (access.text("decision"), access.text("decision_text"))
             isAway = try access.integer("away") == 1
             lastExchange = try access.integer("exchanged").map(Date.init(milliseconds:))
-            let unsent = try access.unpublished()
+            let unsent = try access.files.unpublished()
             unsentFiles = unsent.count
             unsentBytes = unsent.reduce(0) { $0 + $1.size }
             unsentChanges = unsent.reduce(0) { $0 + $1.changes }
-            unwritten = try access.dirtyCount
+            unwritten = try access.dirty.count
             held = try access.count("SELECT count(*) FROM unshown")
             yielding = try access.count("SELECT count(*) FROM held WHERE why = 'yields'")
-            conflicts = try access.conflictCount
+            conflicts = try access.removed.conflictCount
             tombstones = try access.count("SELECT sum(dead) FROM tab")
             let files = try access.rows(
                 """
@@ -134,8 +134,8 @@ public struct SyncOverview: Sendable {
                 """
             )
             if let row = files.first { (knownFiles, knownBytes) = (row[0], row[1]) }
-            map = try access.map
-            waiting = try access.waitingFiles().map {
+            map = try access.membership.map
+            waiting = try access.files.waiting().map {
                 Waiting(
                     file: $0.name,
                     since: Date(milliseconds: $0.since),
@@ -143,9 +143,9 @@ public struct SyncOverview: Sendable {
                     isNewer: $0.kind == .newer
                 )
             }
-            devices = try access.overviewDevices()
-            names = try access.deviceNames()
-            tables = try access.overviewTables()
+            devices = try access.devices.overview()
+            names = try access.devices.names()
+            tables = try access.captured.overview()
         }
     }
 
@@ -179,9 +179,9 @@ public struct SyncOverview: Sendable {
         try sidecar.read { access in
             damaged = try OwnDamage(in: listing, access, rules, now: now).missing.count
             untaken = try listing.all.count { _, file in
-                try ContainerName.isMeant(by: file.name) && access.waiting(file.name) == nil
-                    && !access.hasSeen(name: file.name, size: file.size)
-                    && access.file(named: file.name)?.isOwn != true
+                try ContainerName.isMeant(by: file.name) && access.files.waiting(file.name) == nil
+                    && !access.files.hasSeen(name: file.name, size: file.size)
+                    && access.files.file(named: file.name)?.isOwn != true
             }
         }
     }
@@ -192,21 +192,17 @@ public struct SyncOverview: Sendable {
     }
 }
 
-extension SidecarAccess {
-    fileprivate func overviewTables() throws -> [SyncOverview.Table] {
-        try rows(
+extension CapturedTables {
+    fileprivate func overview() throws -> [SyncOverview.Table] {
+        try access.rows(
             """
             SELECT tab.t, tab.alive,
                 (SELECT count(*) FROM unshown u WHERE u.t = tab.t), nameless
             FROM tab ORDER BY tab.name
             """
         ).map {
-            SyncOverview.Table(
-                name: try table($0[0]).description,
-                rows: $0[1],
-                held: $0[2],
-                nameless: $0[3]
-            )
+            let name = try access.table($0[0]).description
+            return SyncOverview.Table(name: name, rows: $0[1], held: $0[2], nameless: $0[3])
         }
     }
 }

@@ -84,9 +84,9 @@ extension Sidecar {
                     table: try access.table(row["t"]).description,
                     column: column?.description,
                     row: id.description,
-                    title: try access.title(of: id),
+                    title: try access.states.title(of: id),
                     why: row["why"],
-                    other: try other.flatMap { try access.title(of: $0) },
+                    other: try other.flatMap { try access.states.title(of: $0) },
                     words: row["words"],
                     isInRing: column != nil && other != nil
                 )
@@ -101,9 +101,9 @@ struct CutRings {
 
     /// Returns the row that a column names, if the reference was cut: that row is shown.
     func parent(of id: RowID, by column: ColumnName) throws -> RowID? {
-        guard let row = try access.known(id) else { return nil }
+        guard let row = try access.states.known(id) else { return nil }
         if case .row(let parent)? = row.state.cell(column)?.value {
-            return try access.placeOf(parent)?.table == row.table ? parent : nil
+            return try access.shadow.place(of: parent)?.table == row.table ? parent : nil
         }
         return try rows(with: id).first
     }

@@ -22,7 +22,7 @@ struct LocalKeys {
 
     /// Takes the keys of all shown rows of a table at once, instead of reading each.
     mutating func takeShown(of table: TableMapping, _ isAlive: (RowID) -> Bool) throws {
-        try access.forEachShown(in: table.name) { row in
+        try access.shadow.forEach(in: table.name) { row in
             if case .rowID(let number) = row.key, keys[row.id] == nil, isAlive(row.id) {
                 keys[row.id] = number
             }
@@ -45,7 +45,7 @@ struct LocalKeys {
         for row in rows where keys[row.id] == nil {
             if case .rowID(let number)? = try shownKey(row.id) {
                 keys[row.id] = number
-            } else if case .rowID(let number)? = try access.formerKey(of: row.id),
+            } else if case .rowID(let number)? = try access.shadow.formerKey(of: row.id),
                 try isFree(number, in: table)
             {
                 give(number, to: row.id, in: table.name)
@@ -63,7 +63,7 @@ struct LocalKeys {
         for row in newcomers {
             if case .integer(let hint)? = row.hint,
                 try isFree(hint, in: table),
-                try access.formerID(at: .rowID(hint), in: table.name) == nil
+                try access.shadow.formerID(at: .rowID(hint), in: table.name) == nil
             {
                 give(hint, to: row.id, in: table.name)
                 next = max(next, hint)
@@ -93,7 +93,7 @@ struct LocalKeys {
         while true {
             let number = Int64.random(in: 1..<(.max))
             if try isFree(number, in: table),
-                try access.formerID(at: .rowID(number), in: table.name) == nil
+                try access.shadow.formerID(at: .rowID(number), in: table.name) == nil
             {
                 return number
             }
@@ -102,7 +102,7 @@ struct LocalKeys {
 
     private func isFree(_ number: Int64, in table: TableMapping) throws -> Bool {
         guard given[table.name]?.contains(number) != true,
-            try access.id(at: .rowID(number), in: table.name) == nil
+            try access.shadow.id(at: .rowID(number), in: table.name) == nil
         else { return false }
         if !table.isKeyless { return true }
         return try finder.values([], of: table.schema, at: .rowID(number)) == nil
@@ -111,7 +111,7 @@ struct LocalKeys {
     /// Returns the greatest key of a table's rows, including those that do not sync because their names contain
     /// NULL.
     private func greatestKey(of table: TableMapping) throws -> Int64 {
-        let shown = try access.greatestKey(in: table.name)
+        let shown = try access.shadow.greatestKey(in: table.name)
         return try table.isKeyless
             ? max(shown, finder.greatestRowID(of: table.schema) ?? 0) : shown
     }

@@ -22,7 +22,7 @@ struct Removals {
             case .insert: break
             case .delete:
                 let wires = try values.wires(stored, of: step.table)
-                let known = try access.known(step.id)?.state
+                let known = try access.states.known(step.id)?.state
                 let why = held[step.id]?.why
                 let removal = Conflict(
                     why == nil && !back.contains(step.id) ? .deleted : kind(of: why),
@@ -60,15 +60,15 @@ struct Removals {
         losingTo others: [RowID],
         in columns: [ColumnMapping]
     ) throws {
-        guard let row = try access.known(step.id) else { return }
-        let own = try access.own
-        let states = try others.compactMap { try access.known($0)?.state }
+        guard let row = try access.states.known(step.id) else { return }
+        let own = try access.membership.own
+        let states = try others.compactMap { try access.states.known($0)?.state }
         for column in columns where !step.table.key.contains(column.name) {
             guard let lost = row.state.cell(column.name), lost.stamp.device == own else { continue }
             let rivals = states.compactMap { $0.cell(column.name) }.filter { lost.loses(to: $0) }
             guard let won = rivals.max(by: { $0.loses(to: $1) }), won.value != lost.value,
                 won.stamp.device != own,
-                try lost.stamp.clock > access.heard(own, by: won.stamp)
+                try lost.stamp.clock > access.devices.heard(own, by: won.stamp)
             else { continue }
             try access.removed.add(Conflict(.edited, lost, of: row, winner: won), isSettled: false)
         }
@@ -76,7 +76,7 @@ struct Removals {
 
     /// Records the values of a row that an update replaces.
     private func keep(_ indexes: [Int], of step: WritePlan.Step, _ stored: [StoredValue]) throws {
-        let known = try access.known(step.id)?.state
+        let known = try access.states.known(step.id)?.state
         let emptied = view.emptied[step.id] ?? []
         for column in step.table.columns where indexes.contains(column.index) {
             let removal = Conflict(

@@ -47,7 +47,7 @@ final class Trial {
         _ access: SidecarAccess,
         _ blobs: BlobCache
     ) throws {
-        refused = try access.refusals()
+        refused = try access.dirty.refusals()
         self.mirror = mirror
         self.keys = keys
         self.tables = tables
@@ -135,7 +135,7 @@ final class Trial {
             return nil
         }
         return trying(nil) {
-            let parts = try access.shown(row)?.image.partsByColumn()
+            let parts = try access.shadow.row(row)?.image.partsByColumn()
             guard case .value(let value)? = try parts?[access.number(of: column.name)],
                 KeyComparison.folded(value, .integer) == .integer(key)
             else { return nil }
@@ -187,7 +187,7 @@ final class Trial {
 
     /// Returns whether the store shows a row exactly so.
     private func isAsShown(_ row: ViewRow, of table: TableMapping) throws -> Bool {
-        guard let shown = try access.shown(row.id) else { return false }
+        guard let shown = try access.shadow.row(row.id) else { return false }
         let parts = try shown.image.partsByColumn()
         return try zip(table.columns, row.values).allSatisfy { column, value in
             let part: RowImage.Part? =
@@ -227,7 +227,7 @@ final class Trial {
         case .file(let name, let content):
             trying(nil) {
                 guard let file = column.files?.file(named: name) else { return nil }
-                let parts = try access.shown(row)?.image.parts() ?? []
+                let parts = try access.shadow.row(row)?.image.parts() ?? []
                 return try has(file, content, parts) ? file.value : nil
             }
         default: value.stored
@@ -241,7 +241,7 @@ final class Trial {
         if row.values.allSatisfy({ $0.reference == nil }) { return false }
         let long = zip(table.columns, row.values).filter { $1.reference != nil }
         return trying(true) {
-            let shown = try access.shown(row.id)
+            let shown = try access.shadow.row(row.id)
             let parts = try shown?.image.parts() ?? []
             let lacking = try long.filter { try !has($1, in: $0, parts) }
             missing.formUnion(lacking.compactMap(\.1.reference))

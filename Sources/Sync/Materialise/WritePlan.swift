@@ -69,7 +69,7 @@ struct WritePlan {
                 try compare(row, shown, table, access)
             }
             if !acceptsChanges, deletions >= 20 {
-                let count = try access.shownCount(in: table.name)
+                let count = try access.shadow.count(in: table.name)
                 guard deletions * 2 <= count else {
                     throw SyncDecision.manyDeletions(
                         table: table.schema.name,

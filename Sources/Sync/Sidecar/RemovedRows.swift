@@ -10,7 +10,7 @@ struct RemovedRows {
     ///
     /// - Parameters:
     ///   - conflict: the row or value.
-    ///   - isSettled: whether it is gone already; if not, `settle` says so, and `dropIntents` forgets it.
+    ///   - isSettled: whether it is gone already; if not, `Intents.settle` says so, and `drop` forgets it.
     /// - Throws: `SidecarError`.
     func add(_ conflict: Conflict, isSettled: Bool = true) throws {
         // No person has edited which row another one is the same as.
@@ -57,6 +57,19 @@ struct RemovedRows {
         }
     }
 
+    /// Reads a value of the list of conflicts; `nil` if there is none.
+    func decoded(_ bytes: [UInt8]) throws -> Value? {
+        guard !bytes.isEmpty else { return nil }
+        return try bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            do {
+                return try reader.value()
+            } catch {
+                throw access.damaged("a conflict has no value")
+            }
+        }
+    }
+
     /// Returns the last known values of a deleted row; empty if this device has never had it, or has forgotten it.
     func lastCells(of id: RowID) throws -> [(column: ColumnName, value: Value)] {
         let lost = try self.lost(id)
@@ -85,6 +98,16 @@ struct RemovedRows {
             if hasAll { return RowID(bytes: row.bytes(0)) }
         }
         return nil
+    }
+
+    var conflictCount: Int64 { get throws { try access.count("SELECT count(*) FROM conflict") } }
+
+    /// Returns the number of a table's rows with initial values that lost.
+    func yieldingCount(in table: TableName) throws -> Int64 {
+        try access.count(
+            "SELECT count(DISTINCT id) FROM conflict WHERE t = ? AND kind = ?",
+            [access.number(of: table), Conflict.Kind.seed.rawValue]
+        )
     }
 
     /// Forgets what went long ago, and the oldest entries beyond a size.
@@ -145,7 +168,7 @@ struct RemovedRows {
     func lost(_ id: RowID) throws -> [(column: ColumnName, value: Value)] {
         try access.rows("SELECT c, value FROM lost WHERE id = ?", [Data(id.bytes)]).compactMap {
             row in
-            guard let value = try access.decoded(row.bytes(1)) else { return nil }
+            guard let value = try decoded(row.bytes(1)) else { return nil }
             return (try access.column(row[0]), value)
         }
     }
@@ -169,7 +192,7 @@ struct RemovedRows {
         }
         let column = try access.column(place)
         let group =
-            try access.columnMeanings?.group(of: column, in: row.table) ?? [column.description]
+            try access.captured.columns?.group(of: column, in: row.table) ?? [column.description]
         if group.count == 1 { return [number] }
         return try listed.filter { entry in
             try entry.column.map { group.contains(try access.column($0).description) } ?? false
@@ -200,7 +223,7 @@ struct RemovedRows {
                 cells[column] = Cell(column, stamp, value)
             }
             let place: Int64? = row[0]
-            guard let place, let value = try access.decoded(row.bytes(1)) else { continue }
+            guard let place, let value = try decoded(row.bytes(1)) else { continue }
             let column = try access.column(place)
             cells[column] = Cell(column, stamp, value)
         }
@@ -210,17 +233,4 @@ struct RemovedRows {
 
 extension SidecarAccess {
     var removed: RemovedRows { RemovedRows(access: self) }
-
-    /// Reads a value of the list of conflicts; `nil` if there is none.
-    func decoded(_ bytes: [UInt8]) throws -> Value? {
-        guard !bytes.isEmpty else { return nil }
-        return try bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            do {
-                return try reader.value()
-            } catch {
-                throw damaged("a conflict has no value")
-            }
-        }
-    }
 }

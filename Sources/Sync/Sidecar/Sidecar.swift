@@ -81,7 +81,7 @@ public final class Sidecar: Sendable {
             try queue.write { database in
                 let access = SidecarAccess(database, of: path)
                 let result = try body(access)
-                try access.saveTallies()
+                try withExtendedLifetime(access) { try access.states.saveTallies() }
                 return result
             }
         }
@@ -133,17 +133,10 @@ extension Sidecar {
     }
 }
 
-extension SidecarAccess {
-    /// Returns the numbers of the columns that sync, in order.
-    func numbers(of table: TableMapping) throws -> [Int64] {
-        try table.columns.map { try number(of: $0.name) }
-    }
-}
-
 extension Sidecar {
     /// Returns the parts of a store that sync by the group's map, and the mappings of its tables.
     func tables(in snapshot: StoreSnapshot) throws -> (SyncSchema, [TableMapping]) {
-        let rules = try read { SchemaRules(try $0.map) }
+        let rules = try read { SchemaRules(try $0.membership.map) }
         let schema = try SyncSchema(of: snapshot, rules: rules)
         return (schema, TableMapping.mappings(of: schema.tables))
     }

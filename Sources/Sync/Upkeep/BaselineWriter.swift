@@ -11,7 +11,7 @@ struct BaselineWriter {
     func write(covers: [Digest]) throws {
         var parts: [Digest] = []
         var writer = ChangeFileWriter()
-        try access.forEachKnownByTable { row in
+        try access.states.forEachByTable { row in
             if writer.isFull {
                 parts.append(try part(writer))
                 writer = ChangeFileWriter()
@@ -23,7 +23,7 @@ struct BaselineWriter {
         let index = try BaselineIndex.write(header, parts: parts, covers: covers)
         let name = ContainerName.baseline(header, index.id)
         try outgoing.keep(index, as: name)
-        try access.remember(
+        try access.files.remember(
             StandIn(id: index.id, name: name.file, parts: parts, covers: covers, complete: nil)
         )
     }

@@ -24,7 +24,7 @@ struct BlobRound {
             guard let root = container.root.directory?.appending(container.group.description) else {
                 return false
             }
-            return try access.sentBlobs().contains { blob in
+            return try access.files.sentBlobs().contains { blob in
                 let path = root.appending(blob.folder).appending(blob.name)
                 return try FileInfo.ifPresent(path)?.size != blob.size
             }
@@ -37,10 +37,10 @@ struct BlobRound {
     /// - Returns: the values that rows refer to and that are missing.
     /// - Throws: `RemoteError`, `SidecarError`; any error of `check`.
     func run(check: () throws -> Void) async throws -> Set<Digest> {
-        let sent = try sidecar.read { try $0.sentBlobs() }
+        let sent = try sidecar.read { try $0.files.sentBlobs() }
         if sent.isEmpty { return [] }
         let sizes = try await sizes(in: Set(sent.map(\.folder)), check)
-        let wanted = try sidecar.read { try $0.wantedBlobs(among: Set(sent.map(\.content))) }
+        let wanted = try sidecar.read { try $0.files.wantedBlobs(among: Set(sent.map(\.content))) }
         let knowsAll = try sidecar.read(knowsAll)
         var missing: Set<Digest> = []
         var removed: [SentBlob] = []
@@ -50,20 +50,20 @@ struct BlobRound {
                 let isThere = sizes[blob.name] == blob.size
                 if wanted.contains(blob.content) {
                     if !isThere { missing.insert(blob.content) }
-                    try access.setIdle(nil, blob)
+                    try access.files.setIdle(nil, blob)
                 } else if !isThere {
                     // If a row refers to it again, it is sent again.
-                    try access.disown(blob)
+                    try access.files.disown(blob)
                 } else if let idle = blob.idle, idle <= now {
                     if knowsAll, now - idle >= rules.blobKeeping { removed.append(blob) }
                 } else {
-                    try access.setIdle(now, blob)
+                    try access.files.setIdle(now, blob)
                 }
             }
         }
         // They are forgotten first: a value that is removed and not forgotten would never be sent again.
         try sidecar.write { access in
-            for blob in removed { try access.disown(blob) }
+            for blob in removed { try access.files.disown(blob) }
         }
         // One that is cut has to go before it is sent again.
         try await container.remove((removed + cut).map { ($0.folder, $0.name) }, check: check)
@@ -72,11 +72,11 @@ struct BlobRound {
 
     /// Returns whether every file of the container was read; another file could refer to any value.
     private func knowsAll(_ access: SidecarAccess) throws -> Bool {
-        guard try access.waitingFiles().isEmpty else { return false }
+        guard try access.files.waiting().isEmpty else { return false }
         return try listing.all.allSatisfy { folder, file in
-            try folder == .info || access.file(named: file.name) != nil
-                || access.isForeign(file.name)
-                || access.hasSeen(name: file.name, size: file.size)
+            try folder == .info || access.files.file(named: file.name) != nil
+                || access.files.isForeign(file.name)
+                || access.files.hasSeen(name: file.name, size: file.size)
         }
     }
 

@@ -27,44 +27,33 @@ struct Card {
 
     /// Writes that a device is forgotten: others no longer wait for it, and may remove its files.
     func forget(_ device: DeviceID) throws {
-        try access.setGone(device)
+        try access.devices.setGone(device)
         try keep(content(gone: device))
     }
 
     private func content(gone: DeviceID?) throws -> DeviceCard {
-        let own = try access.ownIDs
+        let own = try access.membership.ownIDs
         return DeviceCard(
             name: try access.text("name") ?? "",
             program: program,
             schema: try access.bytes("schema").flatMap { SchemaID(bytes: $0) } ?? .zero,
-            seen: try access.heardClocks().filter { !own.contains($0.device) },
-            was: try access.former,
+            seen: try access.devices.heardClocks().filter { !own.contains($0.device) },
+            was: try access.membership.former,
             gone: gone
         )
     }
 
     private func keep(_ card: DeviceCard) throws {
-        var clock = try access.clock
+        var clock = try access.membership.clock
         // The card must be later than the card before, whatever the time is.
         let reading = clock.tick(now: 0, modified: 0)
-        try access.setClock(clock)
+        try access.membership.setClock(clock)
         let header = DocumentHeader(
-            group: try access.groups.first ?? .zero,
-            device: try access.own,
+            group: try access.membership.groups.first ?? .zero,
+            device: try access.membership.own,
             clock: reading
         )
         let file = try DocumentFile<DeviceCard>.write(header, card)
         try outgoing.keep(file, as: .card(header, file.id))
-    }
-}
-
-extension SidecarAccess {
-    /// Returns the greatest clock received from each device.
-    func heardClocks() throws -> [SeenClock] {
-        try rows("SELECT id, clock FROM device WHERE clock > 0 ORDER BY id").compactMap { row in
-            DeviceID(bytes: row.bytes(0)).map {
-                SeenClock(device: $0, clock: UInt64(clamping: row[1] as Int64))
-            }
-        }
     }
 }

@@ -15,12 +15,12 @@ struct Compaction {
     /// A baseline is written if the container is to be filled, or if files are lost. It is also written if the
     /// container is crowded and it is this device's turn.
     func covers(refills: Bool) throws -> [Digest]? {
-        let standIns = try access.standIns()
+        let standIns = try access.files.standIns()
         let standing = standIns.standing(in: listing)
         let cover = Cover(standing)
         let losses = try Losses(of: listing, standIns, access, rules, now: now)
         for file in losses.stoodFor where !rules.mayBeUnlisted(file, now) {
-            try access.setRemoved(file.id, at: now)
+            try access.files.setRemoved(file.id, at: now)
         }
         let isLost = try areLost(losses)
         // Blobs are not listed: if a file is gone, blobs may be gone as well.
@@ -28,7 +28,7 @@ struct Compaction {
         guard try refills || isLost || isCrowded(cover, standing) && isOurTurn() else { return nil }
         let covers = try files(losses)
         // The baseline has what was in them, so they need not come back.
-        for file in losses.own { try access.setRemoved(file.id, at: now) }
+        for file in losses.own { try access.files.setRemoved(file.id, at: now) }
         return covers
     }
 
@@ -78,8 +78,8 @@ struct Compaction {
     }
 
     private func isLeast() throws -> Bool {
-        let own = try access.own
-        let least = try access.leastDevice(heardSince: now - rules.attendance) ?? own
+        let own = try access.membership.own
+        let least = try access.devices.least(heardSince: now - rules.attendance) ?? own
         return own <= least
     }
 
@@ -87,9 +87,9 @@ struct Compaction {
     private func files(_ losses: Losses) throws -> [Digest] {
         try access.forget("crowded")
         try access.forget("missing")
-        var ids = Set(try access.ownFiles().map(\.id) + losses.ids)
+        var ids = Set(try access.files.ownFiles().map(\.id) + losses.ids)
         for (folder, file) in listing.all where folder != .info {
-            if let known = try access.file(named: file.name) { ids.insert(known.id) }
+            if let known = try access.files.file(named: file.name) { ids.insert(known.id) }
         }
         return ids.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }

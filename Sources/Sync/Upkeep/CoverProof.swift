@@ -35,7 +35,7 @@ struct CoverProof {
         }
         // Most rows have all that is known of them here, and so all that any file says.
         let isRead = try await forEachRow(of: standIn) { access, table, delta in
-            guard let known = try access.known(delta.id), known.table == table,
+            guard let known = try access.states.known(delta.id), known.table == table,
                 known.state.joined(with: delta.state) == delta.state
             else { return }
             try access.perform("INSERT OR IGNORE INTO temp.proven VALUES (?)", .id(delta.id))
@@ -87,7 +87,7 @@ struct CoverProof {
         let ids = Set(standIn.parts)
         var read: Set<Digest> = []
         for (folder, file) in listing.all where folder != .info {
-            guard let known = try sidecar.read({ try $0.file(named: file.name) }),
+            guard let known = try sidecar.read({ try $0.files.file(named: file.name) }),
                 ids.contains(known.id), !read.contains(known.id),
                 let part = try await container.changes(file, in: folder), part.id == known.id
             else { continue }

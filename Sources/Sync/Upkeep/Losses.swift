@@ -32,13 +32,13 @@ struct Losses {
         func isThere(_ file: KnownFile) -> Bool {
             names.contains(file.name) || there.contains(file.id.short)
         }
-        let published = try access.ownFiles().filter { $0.published != nil }
-        let read = try access.readFiles()
+        let published = try access.files.ownFiles().filter { $0.published != nil }
+        let read = try access.files.readFiles()
         // A baseline that was just written may not be listed yet.
         let fresh = Set(published.filter { rules.mayBeUnlisted($0, now) }.map(\.id.short))
         let covered = standIns.covered(by: there.union(fresh))
         // Only a baseline of this device is known to have the content of a file that cannot be read any more.
-        let ownCover = try standIns.filter { try access.owns($0.id) }
+        let ownCover = try standIns.filter { try access.files.owns($0.id) }
             .covered(by: there.union(fresh))
         for file in published where !isThere(file) {
             if ownCover.contains(file.id) { stoodFor.append(file) } else { own.append(file) }

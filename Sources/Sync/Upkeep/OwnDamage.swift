@@ -17,7 +17,7 @@ struct OwnDamage {
     ) throws {
         let sizes = listing.sizes
         let ids = listing.ids
-        for (file, published, isDue) in try access.publishedFiles()
+        for (file, published, isDue) in try access.files.published()
         where !rules.mayBeUnlisted(publishedAt: published, now) {
             let found = sizes[file.name]
             if found?.contains(file.size) ?? ids.contains(file.id.short) { continue }
@@ -34,10 +34,10 @@ struct OwnDamage {
             case .map(_, let clock, _):
                 guard try access.integer("map_clock") == Int64(clock) else { break }
                 try GroupMap(access: access)
-                    .publish(access.groupMap, through: outgoing, now: now)
+                    .publish(access.membership.groupMap, through: outgoing, now: now)
             default: continue
             }
-            try access.setRemoved(file.id, at: now)
+            try access.files.setRemoved(file.id, at: now)
         }
     }
 }
@@ -51,7 +51,7 @@ extension Container.Listing {
 
     /// Returns the listing without the data files that have another size than when they were written or read.
     func whole(_ access: SidecarAccess) throws -> Container.Listing {
-        let known = try access.ownFiles() + access.readFiles().map(\.file)
+        let known = try access.files.ownFiles() + access.files.readFiles().map(\.file)
         let sizes = Dictionary(known.map { ($0.name, $0.size) }) { own, _ in own }
         var listing = self
         for folder in [Container.Folder.log, .base] {

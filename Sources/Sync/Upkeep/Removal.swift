@@ -16,10 +16,10 @@ struct Removal {
     /// Removes files of this device that the container has with another size, once others have their content.
     func removeCut() async throws {
         let cut = try sidecar.read { access in
-            guard try access.unpublished().isEmpty else { return [OwnFile]() }
+            guard try access.files.unpublished().isEmpty else { return [OwnFile]() }
             return try OwnDamage(in: listing, access, rules, now: now).cut
         }
-        let needed = Set(try sidecar.read { try $0.ownFiles().map(\.name) })
+        let needed = Set(try sidecar.read { try $0.files.ownFiles().map(\.name) })
         let files = cut.filter { !needed.contains($0.name) && !$0.folder.isEmpty }
         try await container.remove(files.map { ($0.folder, $0.name) }, check: check)
     }
@@ -27,12 +27,12 @@ struct Removal {
     /// Removes files of this device, and of forgotten ones, that others have covered long enough.
     func removeCovered() async throws {
         var (standing, files) = try sidecar.read { access in
-            let standing = try access.standIns().standing(in: listing).filter {
+            let standing = try access.files.standIns().standing(in: listing).filter {
                 $0.complete.map { now - $0 >= rules.keeping } ?? false
             }
             return try (standing, removable(coveredBy: standing, access))
         }
-        let isOwn = try sidecar.read { access in try standing.map { try access.owns($0.id) } }
+        let isOwn = try sidecar.read { access in try standing.map { try access.files.owns($0.id) } }
         let ownCover = Cover(zip(standing, isOwn).filter(\.1).map(\.0))
         var removed = files.filter { ownCover.has($0.known.id) }
         files.removeAll { ownCover.has($0.known.id) }
@@ -45,7 +45,7 @@ struct Removal {
             case .holds:
                 removed += covered
                 files.removeAll { cover.has($0.known.id) }
-            case .lacks: try sidecar.write { try $0.disbelieve(standIn, at: now) }
+            case .lacks: try sidecar.write { try $0.files.disbelieve(standIn, at: now) }
             case .unread: continue
             }
         }
@@ -54,7 +54,7 @@ struct Removal {
             check: check
         ) {
             let file = removed[$0].known
-            if file.isOwn { try sidecar.write { try $0.setRemoved(file.id, at: now) } }
+            if file.isOwn { try sidecar.write { try $0.files.setRemoved(file.id, at: now) } }
         }
     }
 
@@ -64,11 +64,12 @@ struct Removal {
         _ access: SidecarAccess
     ) throws -> [CoverProof.Covered] {
         let cover = Cover(standing)
-        let own = try access.ownIDs
+        let own = try access.membership.ownIDs
         return try listing.all.filter { folder, _ in folder != .info }.compactMap { folder, file in
-            guard let known = try access.file(named: file.name), cover.has(known.id),
+            guard let known = try access.files.file(named: file.name), cover.has(known.id),
                 try known.isOwn
-                    || known.device.map({ try own.contains($0) || access.isGone($0) }) ?? false
+                    || known.device.map({ try own.contains($0) || access.devices.isGone($0) })
+                        ?? false
             else { return nil }
             return CoverProof.Covered(folder: folder, file: file, known: known)
         }

@@ -8,9 +8,9 @@ extension StoreExchange {
     /// Joins this device's old change files if there are many: as many as fit into one file.
     func bundle(_ listing: Container.Listing) async throws {
         let names = try sidecar.read { access in
-            let cover = Cover(try access.standIns())
+            let cover = Cover(try access.files.standIns())
             let there = Set((listing.files[.log] ?? []).map(\.name))
-            return try access.ownFiles().filter { file in
+            return try access.files.ownFiles().filter { file in
                 guard let published = file.published, there.contains(file.name) else {
                     return false
                 }
@@ -40,7 +40,7 @@ extension StoreExchange {
             )
             let name = ContainerName.changes(header, file.id)
             try outgoing.keep(file, as: name)
-            try access.remember(
+            try access.files.remember(
                 StandIn(
                     id: file.id,
                     name: name.file,

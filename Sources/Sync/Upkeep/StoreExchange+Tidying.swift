@@ -43,7 +43,7 @@ extension StoreExchange {
                 program: options.program
             )
             try card.introduce(atOnce: introduces)
-            try access.completeStandIns(at: now)
+            try access.files.completeStandIns(at: now)
             let compaction = Compaction(
                 access: access,
                 rules: rules,
@@ -126,7 +126,7 @@ extension StoreExchange {
         Outgoing(
             access,
             outbox: sidecar.outbox,
-            clock: try access.clock.last,
+            clock: try access.membership.clock.last,
             wall: now,
             program: options.program
         )

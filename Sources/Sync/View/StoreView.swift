@@ -74,7 +74,7 @@ struct StoreView {
             }
             let rows = (alive[table.name] ?? []).ordered(by: \.id)
             try ground.keys.assign(rows, of: table) { id in
-                part.isAll ? try access.shown(id)?.key : part.shadow[id]?.row.key
+                part.isAll ? try access.shadow.row(id)?.key : part.shadow[id]?.row.key
             }
         }
         keys = ground.keys

@@ -43,14 +43,14 @@ struct ViewLook {
         let ground = try TrialGround(tables, LocalKeys(access, finder))
         let isNew = try access.bytes("view") != tables.viewSignature
         if isNew {
-            try access.alterAll()
+            try access.dirty.alterAll()
             try access.set("view", bytes: tables.viewSignature)
         }
-        let isLong = try access.hasAltered(moreThan: mostRows)
+        let isLong = try access.dirty.hasAltered(moreThan: mostRows)
         if isNew, !isLong { return try all(ground) }
-        let altered = try isLong ? access.altered(limit: partRows) : access.altered()
+        let altered = try isLong ? access.dirty.altered(limit: partRows) : access.dirty.altered()
         var part = try ViewPart(
-            of: altered.union(access.late()),
+            of: altered.union(access.held.late()),
             isLimited: isLong,
             tables,
             access,
@@ -67,11 +67,11 @@ struct ViewLook {
     ///
     /// - Throws: `SyncDecision.manyDeletions`, `SidecarError`.
     func guardDeletions() throws {
-        guard try access.hasAltered(moreThan: mostRows) else { return }
+        guard try access.dirty.hasAltered(moreThan: mostRows) else { return }
         for table in tables {
-            let deletions = try access.deletions(in: table.name)
+            let deletions = try access.shadow.deletions(in: table.name)
             guard deletions >= 20 else { continue }
-            let count = try access.shownCount(in: table.name)
+            let count = try access.shadow.count(in: table.name)
             if deletions * 2 > count {
                 throw SyncDecision.manyDeletions(
                     table: table.schema.name,
@@ -88,7 +88,7 @@ struct ViewLook {
 
     private func isMost(_ part: ViewPart) throws -> Bool {
         guard part.ids.count > Self.smallPart else { return false }
-        return try Int64(part.ids.count) * 2 > access.rowCount
+        return try Int64(part.ids.count) * 2 > access.states.count
     }
 
     /// Records the held rows and ties of a view, and the rows that were looked at.
@@ -96,8 +96,8 @@ struct ViewLook {
     /// - Throws: `SidecarError`.
     func keep(_ view: StoreView, _ plan: WritePlan) throws {
         let ids = view.part.isAll ? nil : view.part.ids
-        try access.keep(view.held, view.ties, view.emptied, of: ids)
-        try access.looked(at: ids, planned: Set(plan.steps.map(\.id)))
+        try access.held.keep(view.held, view.ties, view.emptied, of: ids)
+        try access.dirty.looked(at: ids, planned: Set(plan.steps.map(\.id)))
     }
 
     /// Compares the plan for a part with the plan for all rows.
@@ -106,7 +106,7 @@ struct ViewLook {
     func compare(_ plan: WritePlan, of view: StoreView) throws {
         // Of many parts, only the last leads to the same result as all rows.
         if view.part.isAll { return }
-        if try access.isUnfinished(but: Set(plan.steps.map(\.id))) { return }
+        if try access.dirty.isUnfinished(but: Set(plan.steps.map(\.id))) { return }
         // New rows have the same keys in both.
         let full = try all(try TrialGround(tables, view.keys))
         let other = try WritePlan(full, access, acceptsChanges: true)
@@ -125,7 +125,7 @@ struct ViewLook {
             return "held: \(held.table) \(held.id) \(why) \(other)"
         }
         var kept: Set<String> = []
-        try access.forEachHeld { kept.insert(text($0)) }
+        try access.held.forEach { kept.insert(text($0)) }
         let (one, all) = (
             texts(plan).union(kept), texts(other).union(full.held.map(text))
         )

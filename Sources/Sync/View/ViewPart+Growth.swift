@@ -25,7 +25,7 @@ extension ViewPart {
             isOther = isOther || old?.row.causalLength != new?.row.causalLength
             isOther = isOther || old?.row.key != new?.row.key
             if !isOther {
-                isOther = try access.held(id)?.standIn != held[id]?.standIn
+                isOther = try access.held.row(id)?.standIn != held[id]?.standIn
             }
             guard isOther else { continue }
             try spread(id)
@@ -42,7 +42,7 @@ extension ViewPart {
 
     /// Returns whether rows of the store may refer to a key or values that a row no longer has.
     private func loses(
-        _ old: Shadow,
+        _ old: Place,
         _ new: StoreView.DesiredRow?,
         _ finder: RowFinder
     ) throws -> Bool {
@@ -81,7 +81,7 @@ extension ViewPart {
         for id in spread.subtracting(left) where shadow[id] == nil {
             left.insert(id)
             guard let table = rows[id]?.table,
-                case .rowID(let number)? = try access.formerKey(of: id)
+                case .rowID(let number)? = try access.shadow.formerKey(of: id)
             else { continue }
             numbers[table, default: []].append(number)
         }
@@ -103,7 +103,7 @@ extension ViewPart {
         }
     }
 
-    private mutating func addChildren(byValue old: Shadow, _ finder: RowFinder) throws {
+    private mutating func addChildren(byValue old: Place, _ finder: RowFinder) throws {
         guard callers[old.table] != nil, let parent = tables[old.table] else { return }
         for table in tables.values {
             for reference in table.references
@@ -129,7 +129,7 @@ extension ViewPart {
         _ mirror: Mirror,
         _ finder: RowFinder
     ) throws {
-        let hasCompetitors = try access.hasCompetitors
+        let hasCompetitors = try access.held.hasCompetitors
         for (key, asked) in view.asked {
             guard let table = tables[key.table] else { continue }
             if hasCompetitors { try addHeld(like: asked, of: table, mirror) }
@@ -154,14 +154,14 @@ extension ViewPart {
     ) throws {
         for values in asked {
             for name in try mirror.keyNames(values, of: table) {
-                for id in try access.dependants(on: name) { try add(id) }
+                for id in try access.held.dependants(on: name) { try add(id) }
             }
         }
     }
 
     private mutating func add(_ keys: [RowKey], of table: TableMapping) throws {
         for key in keys {
-            if let id = try access.id(at: key, in: table.name) { try add(id) }
+            if let id = try access.shadow.id(at: key, in: table.name) { try add(id) }
         }
     }
 }

@@ -9,7 +9,7 @@ internal import Stores
 /// that the row has changed.
 struct ViewPart {
     /// A row as the store shows it.
-    struct Shadow {
+    struct Place {
         var table: TableName
         var row: ShownRow
     }
@@ -21,7 +21,7 @@ struct ViewPart {
     /// The known rows; if it contains all rows, those that are alive.
     private(set) var rows: [RowID: KnownRow] = [:]
     /// The rows that the store shows; empty if it contains all rows.
-    private(set) var shadow: [RowID: Shadow] = [:]
+    private(set) var shadow: [RowID: Place] = [:]
     /// Whether it needs rows that cannot be found, so that all rows must be computed.
     var isOpen = false
     /// The rows whose dependants are in the part.
@@ -45,7 +45,7 @@ struct ViewPart {
         self.tables = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
         callers = [:]
         self.access = access
-        try access.forEachKnown { if $0.state.isAlive { rows[$0.id] = $0 } }
+        try access.states.forEach { if $0.state.isAlive { rows[$0.id] = $0 } }
     }
 
     /// Creates the part of altered rows.
@@ -77,7 +77,7 @@ struct ViewPart {
     mutating func add(_ id: RowID) throws {
         guard try takeIn(id) else { return }
         // The row was altered and is computed now, so its dependants must be added as well.
-        if isLimited, try access.isAltered(id) { unspread.append(id) }
+        if isLimited, try access.dirty.isAltered(id) { unspread.append(id) }
     }
 
     /// Adds a row by itself.
@@ -86,8 +86,8 @@ struct ViewPart {
     @discardableResult
     private mutating func takeIn(_ id: RowID) throws -> Bool {
         guard !id.isZero, ids.insert(id).inserted else { return false }
-        rows[id] = try access.known(id)
-        if let (table, row) = try access.placeOf(id) { shadow[id] = Shadow(table: table, row: row) }
+        rows[id] = try access.states.known(id)
+        shadow[id] = try access.shadow.place(of: id).map { Place(table: $0.table, row: $0.row) }
         unfilled.append(id)
         return true
     }
@@ -105,7 +105,7 @@ struct ViewPart {
             }
             if case .row(let other)? = row.state.cell(.same)?.value { try add(other) }
             // A row is shown with the later cells of those that are the same.
-            for other in try access.standingBehind(id, why: [.same]) { try add(other) }
+            for other in try access.held.standingBehind(id, why: [.same]) { try add(other) }
             for reference in table.references {
                 if reference.isByValue {
                     guard let values = table.values(of: reference, in: row.state) else { continue }
@@ -127,10 +127,10 @@ struct ViewPart {
     ) throws {
         guard let table = tables[reference.table] else { return }
         let name = RowID(naming: values, by: reference)
-        for id in try access.rows(called: name) { try add(id) }
+        for id in try access.held.rows(called: name) { try add(id) }
         // A row's id may have been made of these values.
         let id = RowID(key: Array(zip(reference.targets, values)), in: reference.table)
-        if try access.known(id) != nil { try add(id) }
+        if try access.states.known(id) != nil { try add(id) }
         guard values.allSatisfy({ $0.reference == nil }) else {
             isOpen = true
             return
@@ -139,7 +139,7 @@ struct ViewPart {
         let terms = reference.targets.compactMap { table.sql(of: $0) }
         guard terms.count == stored.count else { return }
         for key in try finder.keys(of: table.schema, where: terms, are: stored) {
-            if let id = try access.id(at: key, in: table.name) { try add(id) }
+            if let id = try access.shadow.id(at: key, in: table.name) { try add(id) }
         }
     }
 
@@ -148,7 +148,7 @@ struct ViewPart {
         var stored: [StoredValue] = []
         for value in values {
             if case .row(let id) = value {
-                guard case .rowID(let number)? = try access.shown(id)?.key else { return nil }
+                guard case .rowID(let number)? = try access.shadow.row(id)?.key else { return nil }
                 stored.append(.integer(number))
             } else {
                 guard let value = value.stored else { return nil }
@@ -161,9 +161,9 @@ struct ViewPart {
     /// Adds the rows that may be shown differently since a row has changed.
     mutating func spread(_ id: RowID) throws {
         guard spread.insert(id).inserted else { return }
-        for dependant in try access.dependants(on: id) { try add(dependant) }
+        for dependant in try access.held.dependants(on: id) { try add(dependant) }
         guard !callers.isEmpty else { return }
-        var names = try access.names(of: id)
+        var names = try access.held.names(of: id)
         if let row = rows[id] {
             for reference in callers[row.table] ?? [] {
                 guard let values = row.state.values(reference.targets) else { continue }
@@ -171,13 +171,13 @@ struct ViewPart {
             }
         }
         for name in names {
-            for dependant in try access.dependants(on: name) { try add(dependant) }
+            for dependant in try access.held.dependants(on: name) { try add(dependant) }
         }
     }
 
     /// Passes the rows of a table that the store shows, in the order of their keys.
     func forEachShown(in table: TableName, _ body: (ShownRow) throws -> Void) throws {
-        if isAll { return try access.forEachShown(in: table, body) }
+        if isAll { return try access.shadow.forEach(in: table, body) }
         let rows = shadow.values.filter { $0.table == table }.map(\.row)
         for row in rows.sorted(by: { $0.key < $1.key }) { try body(row) }
     }

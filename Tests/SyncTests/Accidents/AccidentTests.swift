@@ -100,7 +100,7 @@ struct AccidentTests {
         try await scene.exchange(phone, desk, phone)
         phone.options.rejoining = nil
         // Had both one id, the shadow would have one of them only.
-        try phone.inspect { try $0.forgetLooks() }
+        try phone.inspect { try $0.shadow.forgetLooks() }
         let outcome = try await scene.exchange(phone)
         #expect(outcome.sentChanges == 0)
         for device in [desk, phone] {

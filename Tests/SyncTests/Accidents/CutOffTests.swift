@@ -34,7 +34,7 @@ struct CutOffTests {
             #expect((outcome.trouble == nil) == isDone)
             // It is captured, sent or not, and only a whole exchange counts as one.
             #expect(
-                try phone.inspect { try $0.shownCount(in: #require(.init("item"))) } >= calls + 3
+                try phone.inspect { try $0.shadow.count(in: #require(.init("item"))) } >= calls + 3
             )
             #expect(try (phone.inspect { try $0.integer("exchanged") } == before) != isDone)
             phone.folder = real
@@ -62,7 +62,7 @@ struct CutOffTests {
         let outcome = try await scene.exchange(phone)
         #expect(!outcome.hasContainer && outcome.trouble is RemoteError)
         #expect(outcome.inserted == 1)
-        #expect(try phone.inspect { try $0.unpublished().count } == 1)
+        #expect(try phone.inspect { try $0.files.unpublished().count } == 1)
         phone.folder = real
         try await scene.exchange(phone, desk)
         #expect(try scene.items(desk) == scene.items(phone))

@@ -175,7 +175,7 @@ struct PublishedContainerFailuresTests {
         desk.options.passed = { _ in }
         try desk.edit("INSERT INTO item (name) VALUES ('milk'), ('milk')")
         try await scene.exchange(desk)
-        try desk.inspect { try $0.forgetLooks() }
+        try desk.inspect { try $0.shadow.forgetLooks() }
         #expect(try await scene.exchange(desk).sentChanges == 0)
         try phone.edit("INSERT INTO item (name) VALUES ('milk')")
         try await scene.enable(phone)

@@ -50,7 +50,7 @@ struct PublishedEditFailuresTests {
         let amount = try #require(ColumnName("amount"))
         let authors = try tablet.inspect { access in
             var authors: Set<DeviceID> = []
-            try access.forEachKnown { row in
+            try access.states.forEach { row in
                 if let cell = row.state.cell(amount), cell.value == .integer(3) {
                     authors.insert(cell.stamp.device)
                 }

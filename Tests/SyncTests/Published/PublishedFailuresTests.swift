@@ -85,11 +85,11 @@ struct PublishedFailuresTests {
         try put(Array(bytes.prefix(bytes.count / 2)), "log", name)
         try await scene.exchange(phone)
         #expect(try scene.items(phone) == ["figs|1|NULL", "milk|2|home", "tea|1|home"])
-        #expect(try phone.inspect { try $0.waitingFiles().map(\.name) } == [name])
+        #expect(try phone.inspect { try $0.files.waiting().map(\.name) } == [name])
         try put(bytes, "log", name)
         try await scene.exchange(phone)
         #expect(try scene.items(phone) == scene.items(desk))
-        #expect(try phone.inspect { try $0.waitingFiles() } == [])
+        #expect(try phone.inspect { try $0.files.waiting() } == [])
     }
 
     @Test("3. Ensembles #203: a device with data joins; nothing of either is lost")
@@ -157,7 +157,7 @@ struct PublishedFailuresTests {
         try await scene.exchange(tablet, desk, phone)
         for device in [desk, phone, tablet] {
             #expect(try scene.items(device) == ["milk|2|home", "tea|1|home"])
-            #expect(try device.inspect { try $0.waitingFiles() } == [])
+            #expect(try device.inspect { try $0.files.waiting() } == [])
         }
         #expect(try desk.ids().count == 1)
     }

@@ -77,7 +77,7 @@ struct Oracles {
         for device in simulation.devices {
             let known = try device.inspect { access in
                 var known: [RowID: RowState] = [:]
-                try access.forEachKnown { known[$0.id] = $0.state }
+                try access.states.forEach { known[$0.id] = $0.state }
                 return known
             }
             for id in Set(known.keys).union(expected.keys) where known[id] != expected[id] {
@@ -116,7 +116,7 @@ struct Oracles {
             try access.rows("SELECT id FROM dirty").compactMap { RowID(bytes: $0.bytes(0)) }
                 .filter { id in
                     guard simulation.wasEmptied else { return true }
-                    let cells = try access.known(id)?.state.cells ?? []
+                    let cells = try access.states.known(id)?.state.cells ?? []
                     return try cells.compactMap(\.value.reference).allSatisfy(isInContainer)
                 }
         }
@@ -135,7 +135,7 @@ struct Oracles {
             let hidden = try device.inspect { access in
                 let held = Set(try access.rows("SELECT id FROM held").map { $0.bytes(0) })
                 var hidden: [String] = []
-                try access.forEachKnown { row in
+                try access.states.forEach { row in
                     guard row.state.isAlive, !held.contains(row.id.bytes) else { return }
                     let key = "\(row.table) \(row.id)"
                     if !shown.contains(key) { hidden.append(key) }
@@ -152,7 +152,7 @@ struct Oracles {
         let states = try ContainerContent(container).states
         // Whose disk was put back has lost its list as well.
         for device in simulation.devices where !simulation.forgetful.contains(device.name) {
-            let (own, listed) = try device.inspect { (try $0.own, try $0.listedCells()) }
+            let (own, listed) = try device.inspect { (try $0.membership.own, try $0.listedCells()) }
             for (key, edit) in content.lastEdits(of: own) {
                 guard let state = states[key.id],
                     let verdict = content.verdict(on: edit, at: key, by: own, in: state)

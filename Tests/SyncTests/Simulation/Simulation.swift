@@ -219,7 +219,7 @@ final class Simulation {
         if busy.contains(index) { device.options.upkeep = .busy(&random) }
         let wasEdited = edited.devices.contains(index)
         // What the pages have told must be what all rows tell.
-        if !wasEdited, random.next() % 4 == 0 { try device.inspect { try $0.forgetLooks() } }
+        if !wasEdited, random.next() % 4 == 0 { try device.inspect { try $0.shadow.forgetLooks() } }
         let kill =
             random.next() % 7 == 0
             ? StoreExchange.Step.allCases[
@@ -282,7 +282,7 @@ final class Simulation {
     /// Exchanges once more, after all rows were looked at: nobody says anything.
     private func rest() async throws {
         pass(60)
-        for device in devices { try device.inspect { try $0.forgetLooks() } }
+        for device in devices { try device.inspect { try $0.shadow.forgetLooks() } }
         let (_, sent) = try await exchangeAll("rest")
         if sent > 0 { fail("\(sent) changes were sent without an edit") }
     }

@@ -12,8 +12,8 @@ struct StoreWatch {
         version = try device.rows("PRAGMA data_version")
         modified = try FileInfo(of: device.storePath).modified
         hasNews = try device.inspect { access in
-            try isEdited || device.options.refills || access.dirtyCount > 0
-                || !access.intents().isEmpty || access.phase != .on
+            try isEdited || device.options.refills || access.dirty.count > 0
+                || !access.intents.all().isEmpty || access.membership.phase != .on
                 || access.integer("rolled") != nil
         }
     }

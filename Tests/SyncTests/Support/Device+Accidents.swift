@@ -89,6 +89,6 @@ extension Device {
 
     /// The names of this device's ids, the one that it has now last.
     func ids() throws -> [DeviceID] {
-        try inspect { try $0.former + [$0.own] }
+        try inspect { try $0.membership.former + [$0.membership.own] }
     }
 }

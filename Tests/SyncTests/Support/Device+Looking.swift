@@ -33,20 +33,20 @@ extension Device {
             for table in tables {
                 var cursor = try snapshot.rows(of: table.schema, order: table.order)
                 while try cursor.next() {
-                    let id = try access.id(at: cursor.key, in: table.name)
+                    let id = try access.shadow.id(at: cursor.key, in: table.name)
                     if try id == nil && table.isNamed && table.hasNullName(cursor) { continue }
                     guard let id else {
                         content["\(table.name) \(cursor.key)"] = [.null]
                         continue
                     }
-                    let state = try access.known(id)?.state
+                    let state = try access.states.known(id)?.state
                     content["\(table.name) \(id)"] = try table.columns.map { column in
                         let value = try cursor.value(column.index)
                         guard let parent = column.parent,
                             state?.cell(column.name)?.value.isRow == true,
                             case .integer(let number) = KeyComparison.folded(value, .integer)
                         else { return value.wire }
-                        return .row(try access.id(at: .rowID(number), in: parent) ?? .zero)
+                        return .row(try access.shadow.id(at: .rowID(number), in: parent) ?? .zero)
                     }
                 }
             }
@@ -62,8 +62,8 @@ extension Device {
             for table in tables where !table.references.isEmpty {
                 var cursor = try snapshot.rows(of: table.schema, order: table.order)
                 while try cursor.next() {
-                    guard let id = try access.id(at: cursor.key, in: table.name),
-                        let state = try access.known(id)?.state
+                    guard let id = try access.shadow.id(at: cursor.key, in: table.name),
+                        let state = try access.states.known(id)?.state
                     else { continue }
                     let places = table.plainPlaces(in: state)
                     for column in table.columns where places.contains(column.place) {
@@ -108,7 +108,7 @@ extension Device {
         guard let snapshot = cut.members.first?.snapshot else { throw Killed() }
         return try withExtendedLifetime(cut) {
             try inspect { access in
-                let schema = try SyncSchema(of: snapshot, rules: SchemaRules(access.map))
+                let schema = try SyncSchema(of: snapshot, rules: SchemaRules(access.membership.map))
                 return try body(snapshot, TableMapping.mappings(of: schema.tables), access)
             }
         }

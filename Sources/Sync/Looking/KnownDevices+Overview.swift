@@ -2,12 +2,12 @@ internal import Changes
 internal import Foundation
 internal import GRDB
 
-extension SidecarAccess {
+extension KnownDevices {
     /// Returns the other devices of the group, by their names; a device with a new id is listed once.
-    func overviewDevices() throws -> [SyncOverview.Device] {
-        let (own, former) = (try own, try formerIDs())
-        let said = try integer("said") ?? 0
-        var devices = try rows(
+    func overview() throws -> [SyncOverview.Device] {
+        let (own, former) = (try access.membership.own, try formerIDs())
+        let said = try access.integer("said") ?? 0
+        var devices = try access.rows(
             """
             SELECT d.id, d.name, d.wall, d.gone, d.clock,
                 (SELECT max(heard) FROM seen WHERE seen.device = d.n) AS heard
@@ -41,13 +41,13 @@ extension SidecarAccess {
     }
 
     /// Returns the names of devices by their ids, including this device's former ids.
-    func deviceNames() throws -> [String: String] {
+    func names() throws -> [String: String] {
         var names: [String: String] = [:]
-        for row in try rows("SELECT id, name FROM device WHERE name IS NOT NULL") {
+        for row in try access.rows("SELECT id, name FROM device WHERE name IS NOT NULL") {
             guard let id = DeviceID(bytes: row.bytes(0)) else { continue }
             names[id.description] = row[1]
         }
-        for id in try former { names[id.description] = try text("name") }
+        for id in try access.membership.former { names[id.description] = try access.text("name") }
         return names
     }
 
@@ -57,21 +57,22 @@ extension SidecarAccess {
     /// the original arrive: at the latest its next card.
     private func formerIDs() throws -> Set<DeviceID> {
         var former: Set<DeviceID> = []
-        let renewed = try integer("renewed") ?? .max
-        for id in try self.former {
-            let found = try row("SELECT wall, gone FROM device WHERE id = ?", [Data(id.bytes)])
+        let renewed = try access.integer("renewed") ?? .max
+        for id in try access.membership.former {
+            let sql = "SELECT wall, gone FROM device WHERE id = ?"
+            let found = try access.row(sql, [Data(id.bytes)])
             let isHeard = found.map { $0[1] as Int64 == 0 && $0[0] as Int64 > renewed } ?? false
             if !isHeard { former.insert(id) }
         }
-        for row in try rows("SELECT n, was FROM device WHERE was IS NOT NULL") {
+        for row in try access.rows("SELECT n, was FROM device WHERE was IS NOT NULL") {
             let (number, was): (Int64, [UInt8]) = (row[0], row.bytes(1))
-            let first = try self.row(
+            let first = try access.row(
                 "SELECT min(clock) FROM seen WHERE device = ? AND clock > 0",
                 [number]
             ).flatMap { $0[0] as Int64? }
             for start in stride(from: 0, to: was.count - was.count % 16, by: 16) {
                 guard let id = DeviceID(bytes: was[start..<start + 16]) else { continue }
-                let clock = try count(
+                let clock = try access.count(
                     "SELECT max(clock) FROM seen WHERE device = (SELECT n FROM device WHERE id = ?)",
                     [Data(id.bytes)]
                 )

@@ -11,12 +11,20 @@ struct KnownRow: Equatable {
     var state: RowState { delta.state }
 }
 
-// The state.
-extension SidecarAccess {
+/// The states of all known rows: the owner of `row`.
+final class RowStates {
+    unowned let access: SidecarAccess
+    /// The row that was read last, since one step reads a row several times.
+    private var lastKnown: (id: RowID, row: KnownRow?)?
+    /// The changes in the numbers of alive and deleted rows, by table, that are not saved yet.
+    private var tallies: [TableName: (alive: Int64, dead: Int64)] = [:]
+
+    init(_ access: SidecarAccess) { self.access = access }
+
     /// Returns the known state of a row; `nil` if nothing is known.
     func known(_ id: RowID) throws -> KnownRow? {
         if let lastKnown, lastKnown.id == id { return lastKnown.row }
-        let row = try first(
+        let row = try access.first(
             "SELECT id, t, cl, clock, device, hint, body FROM row WHERE id = ?",
             .id(id),
             read: known
@@ -26,26 +34,26 @@ extension SidecarAccess {
     }
 
     /// Passes all rows of the state, in no order.
-    func forEachKnown(_ body: (KnownRow) throws -> Void) throws {
-        try forEach("SELECT id, t, cl, clock, device, hint, body FROM row", body: body)
+    func forEach(_ body: (KnownRow) throws -> Void) throws {
+        try forEachRow("SELECT id, t, cl, clock, device, hint, body FROM row", body: body)
     }
 
     /// Passes the rows of a table that are alive, in the order of their ids.
     func forEachAlive(in table: TableName, _ body: (KnownRow) throws -> Void) throws {
         // Sorting the rows is faster than looking up each by the index of ids.
-        try forEach(
+        try forEachRow(
             """
             SELECT id, t, cl, clock, device, hint, body FROM row WHERE t = ? AND cl % 2 = 1
             ORDER BY +id
             """,
-            .integer(number(of: table)),
+            .integer(access.number(of: table)),
             body: body
         )
     }
 
     /// Passes all rows of the state, by table, in the order of their ids.
-    func forEachKnownByTable(_ body: (KnownRow) throws -> Void) throws {
-        try forEach(
+    func forEachByTable(_ body: (KnownRow) throws -> Void) throws {
+        try forEachRow(
             "SELECT id, t, cl, clock, device, hint, body FROM row ORDER BY t, id",
             body: body
         )
@@ -53,23 +61,23 @@ extension SidecarAccess {
 
     /// Passes the rows of a table that are alive and not shown, in no order.
     func forEachUnshown(in table: TableName, _ body: (KnownRow) throws -> Void) throws {
-        try forEach(
+        try forEachRow(
             """
             SELECT id, t, cl, clock, device, hint, body FROM row WHERE t = ? AND cl % 2 = 1
                 AND NOT EXISTS (SELECT 1 FROM shown WHERE shown.id = row.id)
             """,
-            .integer(number(of: table)),
+            .integer(access.number(of: table)),
             body: body
         )
     }
 
     /// Passes the rows of a query; `body` may run the same query.
-    private func forEach(
+    private func forEachRow(
         _ sql: StaticString,
         _ values: SidecarValue...,
         body: (KnownRow) throws -> Void
     ) throws {
-        let statement = try ownStatement(sql)
+        let statement = try access.ownStatement(sql)
         try statement.begin(values)
         while try statement.step() { try body(known(statement)) }
     }
@@ -95,37 +103,40 @@ extension SidecarAccess {
             tally(old, -1)
             tally(new, 1)
         }
-        try markAltered(delta.id)
+        try access.dirty.markAltered(delta.id)
         return (old, new)
     }
 
     /// Counts a change in a table's rows; see `saveTallies`.
     private func tally(_ row: KnownRow, _ change: Int64) {
         if row.state.isAlive {
-            tallies[row.table, default: Tally()].alive += change
+            tallies[row.table, default: (0, 0)].alive += change
         } else {
-            tallies[row.table, default: Tally()].dead += change
+            tallies[row.table, default: (0, 0)].dead += change
         }
     }
 
     /// Saves the numbers of alive and deleted rows: before they are read, and at the end of a transaction.
     func saveTallies() throws {
         for (table, tally) in tallies {
-            try perform(
+            try access.perform(
                 "UPDATE tab SET alive = alive + ?, dead = dead + ? WHERE t = ?",
                 .integer(tally.alive),
                 .integer(tally.dead),
-                .integer(number(of: table))
+                .integer(access.number(of: table))
             )
         }
         tallies = [:]
     }
 
+    /// Whether no row is known.
+    var isEmpty: Bool { get throws { try access.row("SELECT 1 FROM row LIMIT 1") == nil } }
+
     /// The number of known rows, alive and deleted.
-    var rowCount: Int64 {
+    var count: Int64 {
         get throws {
             try saveTallies()
-            return try count("SELECT sum(alive + dead) FROM tab")
+            return try access.count("SELECT sum(alive + dead) FROM tab")
         }
     }
 
@@ -133,17 +144,17 @@ extension SidecarAccess {
     func save(_ row: KnownRow) throws {
         let state = row.state
         let stamp = state.isAlive ? state.birth : state.deletion
-        try perform(
+        try access.perform(
             """
             INSERT INTO row (id, t, cl, clock, device, hint, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             ON CONFLICT (id) DO UPDATE
             SET t = ?2, cl = ?3, clock = ?4, device = ?5, hint = ?6, body = ?7
             """,
             .id(row.id),
-            .integer(number(of: row.table)),
+            .integer(access.number(of: row.table)),
             .integer(Int64(state.causalLength)),
             .optional(stamp.map { Int64($0.clock) }),
-            .optional(stamp.map { try number(of: $0.device) }),
+            .optional(stamp.map { try access.number(of: $0.device) }),
             .optional(row.delta.hint?.encoded),
             .bytes(body(of: state))
         )
@@ -152,12 +163,13 @@ extension SidecarAccess {
 
     /// Encodes each cell's column and value, and its stamp unless that is the birth's.
     private func body(of state: RowState) throws -> [UInt8] {
+        let access = access
         var writer = ByteWriter()
         for cell in state.cells {
             let isBirth = cell.stamp == state.birth
-            try writer.varint(UInt64(number(of: cell.column)) << 1 | (isBirth ? 1 : 0))
+            try writer.varint(UInt64(access.number(of: cell.column)) << 1 | (isBirth ? 1 : 0))
             if !isBirth {
-                try writer.varint(UInt64(number(of: cell.stamp.device)))
+                try writer.varint(UInt64(access.number(of: cell.stamp.device)))
                 writer.varint(cell.stamp.clock)
             }
             writer.value(cell.value)
@@ -167,30 +179,34 @@ extension SidecarAccess {
 
     private func known(_ row: SidecarStatement) throws -> KnownRow {
         guard let id = row.id(0), let length = UInt32(exactly: row.integer(2)) else {
-            throw damaged("a row has no id")
+            throw access.damaged("a row has no id")
         }
         let stamp = try row.optionalInteger(3).map { clock in
-            Stamp(clock: UInt64(bitPattern: clock), device: try device(row.integer(4)))
+            Stamp(clock: UInt64(bitPattern: clock), device: try access.device(row.integer(4)))
         }
         let hint: Value? = try reading(row, 5) { $0.left == 0 ? nil : try $0.value() }
         let state =
             length % 2 == 0
             ? RowState(causalLength: length, deletion: stamp ?? .zero)
             : RowState(causalLength: length, birth: stamp, cells: try cells(row, stamp))
-        return KnownRow(table: try table(row.integer(1)), delta: RowDelta(id, state, hint: hint))
+        return KnownRow(
+            table: try access.table(row.integer(1)),
+            delta: RowDelta(id, state, hint: hint)
+        )
     }
 
     private func cells(_ row: SidecarStatement, _ birth: Stamp?) throws -> [Cell] {
-        try reading(row, 6) { reader in
+        let access = access
+        return try reading(row, 6) { reader in
             var cells: [Cell] = []
             while reader.left > 0 {
                 let head = try reader.varint()
-                let name = try column(Int64(head >> 1))
+                let name = try access.column(Int64(head >> 1))
                 let stamp: Stamp
                 if head & 1 == 1, let birth {
                     stamp = birth
                 } else {
-                    let device = try device(Int64(reader.varint()))
+                    let device = try access.device(Int64(reader.varint()))
                     stamp = Stamp(clock: try reader.varint(), device: device)
                 }
                 cells.append(Cell(name, stamp, try reader.value()))
@@ -209,24 +225,8 @@ extension SidecarAccess {
             do {
                 return try body(&reader)
             } catch let breach as FormatBreach {
-                throw damaged("a row cannot be read: \(breach.reason)")
+                throw access.damaged("a row cannot be read: \(breach.reason)")
             }
         }
-    }
-}
-
-// Rows whose state is not, or may not be, in the store.
-extension SidecarAccess {
-    func markDirty(_ id: RowID) throws {
-        try perform("INSERT OR IGNORE INTO dirty (id) VALUES (?)", .id(id))
-    }
-
-    func clean(_ id: RowID) throws { try perform("DELETE FROM dirty WHERE id = ?", .id(id)) }
-
-    var dirtyCount: Int64 { get throws { try count("SELECT count(*) FROM dirty") } }
-
-    /// Returns whether changes of a row have arrived that are not written yet.
-    func isUnwritten(_ id: RowID) throws -> Bool {
-        try has("SELECT 1 FROM dirty WHERE id = ?", .id(id))
     }
 }

@@ -10,23 +10,10 @@ typealias DeviceID = Changes.DeviceID
 final class SidecarAccess {
     let database: Database
     private let path: FilePath
-    private var devices = Numbers<DeviceID>()
-    private var tables = Numbers<TableName>()
-    private var columns = Numbers<ColumnName>()
+    private var deviceNumbers = Numbers<DeviceID>()
+    private var tableNumbers = Numbers<TableName>()
+    private var columnNumbers = Numbers<ColumnName>()
     private var statements: [UnsafePointer<UInt8>: SidecarStatement] = [:]
-    /// The row that was read last, since one step reads a row several times.
-    var lastKnown: (id: RowID, row: KnownRow?)?
-    /// Whether any row is held or tied; `nil` if this was not read yet.
-    var hasTiesNow: Bool?
-    /// Whether any row that is not shown has a known key; `nil` if this was not read yet.
-    var hasFormerKeysNow: Bool?
-    /// The changes in the numbers of alive and deleted rows, by table, that are not saved yet.
-    var tallies: [TableName: Tally] = [:]
-
-    struct Tally {
-        var alive: Int64 = 0
-        var dead: Int64 = 0
-    }
 
     /// Names, with the numbers that represent them in rows.
     private struct Numbers<Name: Hashable> {
@@ -46,6 +33,11 @@ final class SidecarAccess {
 
     /// Returns an error that describes a missing or impossible part of the sidecar.
     func damaged(_ reason: String) -> SidecarError { .damaged(path, reason: reason) }
+
+    // The owners of tables that remember what they have read; extensions have the others.
+    private(set) lazy var held = HeldRows(self)
+    private(set) lazy var shadow = Shadow(self)
+    private(set) lazy var states = RowStates(self)
 
     // MARK: - SQL
 
@@ -87,54 +79,59 @@ final class SidecarAccess {
     /// Returns the number of a device, and assigns one if it is new; the zero stamp's device has 0.
     func number(of device: DeviceID) throws -> Int64 {
         if device.isZero { return 0 }
-        if let number = devices.numbers[device] { return number }
+        if let number = deviceNumbers.numbers[device] { return number }
         let number = try number(of: device.bytes, in: "device", column: "n", name: "id")
-        devices.add(device, number)
+        deviceNumbers.add(device, number)
         return number
     }
 
     func device(_ number: Int64) throws -> DeviceID {
         if number == 0 { return .zero }
-        if let device = devices.names[number] { return device }
+        if let device = deviceNumbers.names[number] { return device }
         guard let bytes = try bytes("SELECT id FROM device WHERE n = ?", number),
             let device = DeviceID(bytes: bytes)
         else { throw damaged("there is no device \(number)") }
-        devices.add(device, number)
+        deviceNumbers.add(device, number)
         return device
     }
 
     /// Returns the number of a table, and assigns one if it is new.
     func number(of table: TableName) throws -> Int64 {
-        if let number = tables.numbers[table] { return number }
+        if let number = tableNumbers.numbers[table] { return number }
         let number = try number(of: table.bytes, in: "tab", column: "t", name: "name")
-        tables.add(table, number)
+        tableNumbers.add(table, number)
         return number
     }
 
     func table(_ number: Int64) throws -> TableName {
-        if let table = tables.names[number] { return table }
+        if let table = tableNumbers.names[number] { return table }
         guard let bytes = try bytes("SELECT name FROM tab WHERE t = ?", number),
             let table = TableName(bytes: bytes)
         else { throw damaged("there is no table \(number)") }
-        tables.add(table, number)
+        tableNumbers.add(table, number)
         return table
     }
 
     /// Returns the number of a column's name, which is the same in all tables.
     func number(of column: ColumnName) throws -> Int64 {
-        if let number = columns.numbers[column] { return number }
+        if let number = columnNumbers.numbers[column] { return number }
         let number = try number(of: column.bytes, in: "col", column: "c", name: "name")
-        columns.add(column, number)
+        columnNumbers.add(column, number)
         return number
     }
 
     func column(_ number: Int64) throws -> ColumnName {
-        if let column = columns.names[number] { return column }
+        if let column = columnNumbers.names[number] { return column }
         guard let bytes = try bytes("SELECT name FROM col WHERE c = ?", number),
             let column = ColumnName(bytes: bytes)
         else { throw damaged("there is no column \(number)") }
-        columns.add(column, number)
+        columnNumbers.add(column, number)
         return column
+    }
+
+    /// Returns the numbers of the columns that sync, in order.
+    func numbers(of table: TableMapping) throws -> [Int64] {
+        try table.columns.map { try number(of: $0.name) }
     }
 
     private func number(
@@ -153,6 +150,30 @@ final class SidecarAccess {
     private func bytes(_ sql: String, _ number: Int64) throws -> [UInt8]? {
         try row(sql, [number]).map { $0.bytes(0) }
     }
+
+    // MARK: - Single values
+
+    func integer(_ key: String) throws -> Int64? {
+        try row("SELECT v FROM meta WHERE k = ?", [key]).flatMap { $0[0] }
+    }
+
+    func text(_ key: String) throws -> String? {
+        try row("SELECT v FROM meta WHERE k = ?", [key]).flatMap { $0[0] }
+    }
+
+    func bytes(_ key: String) throws -> [UInt8]? {
+        try row("SELECT v FROM meta WHERE k = ?", [key]).flatMap { (row: Row) -> [UInt8]? in
+            row.hasNull(atIndex: 0) ? nil : row.bytes(0)
+        }
+    }
+
+    func set(_ key: String, _ value: (any DatabaseValueConvertible)?) throws {
+        try run("INSERT OR REPLACE INTO meta (k, v) VALUES (?, ?)", [key, value])
+    }
+
+    func set(_ key: String, bytes: [UInt8]) throws { try set(key, Data(bytes)) }
+
+    func forget(_ key: String) throws { try run("DELETE FROM meta WHERE k = ?", [key]) }
 }
 
 extension Row {

@@ -1,0 +1,182 @@
+internal import Changes
+internal import Foundation
+internal import GRDB
+
+/// A row's dependency on another row, or a name of the row.
+struct RowTie: Hashable {
+    enum Kind: Int64 {
+        /// The row is not shown, or not as its state has it, and this may change with the other row.
+        case waits
+        /// The row has the values of this name, and the store does not show them.
+        case isCalled
+        /// The row has a stand-in, and the name is one of its unique keys: an older row that gets the key may become
+        /// its stand-in.
+        case competes
+    }
+
+    var id: RowID
+    /// A row, or a name made of values; see `ReferenceName`.
+    var other: RowID
+    var kind = Kind.waits
+}
+
+/// A row that is alive and not shown.
+struct HeldRow: Equatable {
+    /// The reason, as a word.
+    enum Why: String {
+        case unborn, table, reference, same, refused, parent, unique, yields, unsettled, blob
+    }
+
+    var id: RowID
+    var table: TableName
+    var why: Why
+    /// The row that it waits for, or its stand-in.
+    var other: RowID?
+    /// SQLite's words, if it refuses the row.
+    var words: String?
+}
+
+/// The rows that are not shown, or not as their states have them: the owner of `held`, `tie` and `emptied`.
+final class HeldRows {
+    private unowned let access: SidecarAccess
+    /// Whether any row is held or tied; `nil` if this was not read yet.
+    private var hasTiesNow: Bool?
+
+    init(_ access: SidecarAccess) { self.access = access }
+
+    /// Returns the rows whose place in the view depends on the order in which rows were tried.
+    func late() throws -> [RowID] {
+        try access.rows("SELECT id FROM held WHERE key = ?", [Data(RowID.zero.bytes)])
+            .compactMap { RowID(bytes: $0.bytes(0)) }
+    }
+
+    /// Whether any row is not shown, or not as its state has it.
+    var hasTies: Bool {
+        get throws {
+            if let hasTiesNow { return hasTiesNow }
+            let has = try access.has("SELECT 1 FROM held UNION ALL SELECT 1 FROM tie LIMIT 1")
+            hasTiesNow = has
+            return has
+        }
+    }
+
+    /// Returns the rows that may be shown differently once a row, or a name, changes.
+    func dependants(on other: RowID) throws -> [RowID] {
+        guard try hasTies else { return [] }
+        return try access.all(
+            "SELECT id FROM tie WHERE other = ?1 UNION SELECT id FROM held WHERE key = ?1",
+            .id(other)
+        ) { $0.id(0) }
+    }
+
+    /// Whether any row has a stand-in because of a unique key.
+    var hasCompetitors: Bool {
+        get throws {
+            let kind = RowTie.Kind.competes.rawValue
+            return try access.row("SELECT 1 FROM tie WHERE kind = ? LIMIT 1", [kind]) != nil
+        }
+    }
+
+    /// Returns the names that a row had at the last view, and that the store does not show.
+    func names(of id: RowID) throws -> [RowID] {
+        try access.rows(
+            "SELECT other FROM tie WHERE id = ? AND kind = ?",
+            [Data(id.bytes), RowTie.Kind.isCalled.rawValue]
+        ).compactMap { RowID(bytes: $0.bytes(0)) }
+    }
+
+    /// Returns the rows that have a name without showing it.
+    func rows(called name: RowID) throws -> [RowID] {
+        try access.rows(
+            "SELECT id FROM tie WHERE other = ? AND kind = ?",
+            [Data(name.bytes), RowTie.Kind.isCalled.rawValue]
+        ).compactMap { RowID(bytes: $0.bytes(0)) }
+    }
+
+    /// Forgets all held rows, ties and emptied references.
+    func clear() throws {
+        try access.run("DELETE FROM held")
+        try access.run("DELETE FROM tie")
+        try access.run("DELETE FROM emptied")
+        hasTiesNow = nil
+    }
+
+    /// Replaces the held rows, ties and emptied references of some rows, or of all if `ids` is `nil`.
+    func keep(
+        _ held: [HeldRow],
+        _ ties: Set<RowTie>,
+        _ emptied: [RowID: Set<ColumnName>],
+        of ids: Set<RowID>?
+    ) throws {
+        if let ids {
+            for id in try hasTies ? ids.sorted() : [] {
+                try access.perform("DELETE FROM held WHERE id = ?", .id(id))
+                try access.perform("DELETE FROM tie WHERE id = ?", .id(id))
+                // An empty reference is a tie as well.
+                try access.perform("DELETE FROM emptied WHERE id = ?", .id(id))
+            }
+        } else {
+            try clear()
+        }
+        hasTiesNow = nil
+        for (id, columns) in emptied {
+            for column in columns {
+                try access.perform(
+                    "INSERT OR IGNORE INTO emptied (id, c) VALUES (?, ?)",
+                    .id(id),
+                    .integer(access.number(of: column))
+                )
+            }
+        }
+        for row in held {
+            try access.perform(
+                "INSERT INTO held (id, t, why, key, words) VALUES (?, ?, ?, ?, ?)",
+                .id(row.id),
+                .integer(access.number(of: row.table)),
+                .text(row.why.rawValue),
+                .optional(row.other),
+                row.words.map { .text($0) } ?? .null
+            )
+        }
+        for tie in ties {
+            try access.perform(
+                "INSERT OR IGNORE INTO tie (other, id, kind) VALUES (?, ?, ?)",
+                .id(tie.other),
+                .id(tie.id),
+                .integer(tie.kind.rawValue)
+            )
+        }
+    }
+
+    /// Returns the record of a held row; `nil` if the row is not held.
+    func row(_ id: RowID) throws -> HeldRow? {
+        guard try hasTies else { return nil }
+        return try access.first("SELECT t, why, key FROM held WHERE id = ?", .id(id)) { row in
+            guard let why = HeldRow.Why(rawValue: row.text(1)) else { return nil }
+            let table = try access.table(row.integer(0))
+            return HeldRow(id: id, table: table, why: why, other: row.id(2))
+        }
+    }
+
+    func forEach(_ body: (HeldRow) throws -> Void) throws {
+        for found in try access.rows("SELECT id FROM held") {
+            guard let id = RowID(bytes: found.bytes(0)), let held = try row(id) else { continue }
+            try body(held)
+        }
+    }
+
+    /// Returns the rows that have a row as their stand-in.
+    func standingBehind(_ id: RowID, why: [HeldRow.Why] = [.unique, .same]) throws -> [RowID] {
+        guard try hasTies else { return [] }
+        return try access.all("SELECT id, why FROM held WHERE key = ?", .id(id)) { row in
+            why.contains { $0.rawValue == row.text(1) } ? row.id(0) : nil
+        }
+    }
+
+    /// Marks the view for another computation if any row is held, or shown differently from its state.
+    ///
+    /// An application's edit may have changed that.
+    func wake() throws {
+        if try hasTies { try access.dirty.mark(.zero) }
+    }
+}

@@ -1,0 +1,305 @@
+internal import Changes
+internal import GRDB
+internal import Stores
+
+/// A row as the store held it at the last look.
+struct ShownRow: Equatable {
+    var key: RowKey
+    var id: RowID
+    /// The causal length of the shown row.
+    var causalLength: UInt32
+    var image: RowImage
+}
+
+/// The store's rows at the last look: the owner of `shown`, `key` and `leaf`.
+final class Shadow {
+    private unowned let access: SidecarAccess
+    /// Whether any row that is not shown has a known key; `nil` if this was not read yet.
+    var hasFormerKeysNow: Bool?
+
+    init(_ access: SidecarAccess) { self.access = access }
+
+    func row(_ id: RowID) throws -> ShownRow? {
+        try access.first("SELECT h, id, cl, image FROM shown WHERE id = ?", .id(id), read: shown)
+    }
+
+    func has(_ id: RowID) throws -> Bool {
+        try access.has("SELECT 1 FROM shown WHERE id = ?", .id(id))
+    }
+
+    /// Returns a shown row with its table; `nil` if the row is not shown.
+    func place(of id: RowID) throws -> (table: TableName, row: ShownRow)? {
+        try access.first("SELECT h, id, cl, image, t FROM shown WHERE id = ?", .id(id)) { row in
+            try (access.table(row.integer(4)), shown(row))
+        }
+    }
+
+    /// Returns the id of the row at a local key, if one is shown there.
+    func id(at key: RowKey, in table: TableName) throws -> RowID? {
+        try access.first(
+            "SELECT id FROM shown WHERE t = ? AND h = ?",
+            .integer(access.number(of: table)),
+            .bytes(key.bytes)
+        ) { $0.id(0) }
+    }
+
+    /// Passes the rows of a table, in the order of their keys.
+    func forEach(in table: TableName, _ body: (ShownRow) throws -> Void) throws {
+        var cursor = try cursor(in: table)
+        while let row = try cursor.next() { try body(row) }
+    }
+
+    /// Begins to read the rows of a table, or those in a range of rowids, in the order of their keys.
+    func cursor(in table: TableName, rowIDs: ClosedRange<Int64>? = nil) throws -> ShownCursor {
+        let number = SidecarValue.integer(try access.number(of: table))
+        guard let rowIDs else {
+            let sql: StaticString = "SELECT h, id, cl, image FROM shown WHERE t = ? ORDER BY h"
+            return try ShownCursor(sql, [number], access)
+        }
+        return try ShownCursor(
+            "SELECT h, id, cl, image FROM shown WHERE t = ? AND h BETWEEN ? AND ? ORDER BY h",
+            [
+                number, .bytes(RowKey.rowID(rowIDs.lowerBound).bytes),
+                .bytes(RowKey.rowID(rowIDs.upperBound).bytes),
+            ],
+            access
+        )
+    }
+
+    func count(in table: TableName) throws -> Int64 {
+        try access.count("SELECT count(*) FROM shown WHERE t = ?", [access.number(of: table)])
+    }
+
+    /// Returns whether any row of a table is shown.
+    func hasRows(in table: TableName) throws -> Bool {
+        try access.has(
+            "SELECT 1 FROM shown WHERE t = ? LIMIT 1",
+            .integer(access.number(of: table))
+        )
+    }
+
+    /// Returns the number of a table's rows that were deleted elsewhere and are still shown.
+    func deletions(in table: TableName) throws -> Int64 {
+        try access.count(
+            """
+            SELECT count(*) FROM shown s JOIN row r ON r.id = s.id WHERE s.t = ? AND r.cl % 2 = 0
+            """,
+            [access.number(of: table)]
+        )
+    }
+
+    func show(_ row: ShownRow, in table: TableName) throws {
+        try access.perform(
+            "INSERT OR REPLACE INTO shown (t, h, id, cl, image) VALUES (?, ?, ?, ?, ?)",
+            .integer(access.number(of: table)),
+            .bytes(row.key.bytes),
+            .id(row.id),
+            .integer(Int64(row.causalLength)),
+            .bytes(row.image.bytes)
+        )
+    }
+
+    /// Removes a row from the shadow, and keeps its local key, in case it comes back.
+    func hide(_ row: ShownRow, in table: TableName) throws {
+        let table = SidecarValue.integer(try access.number(of: table))
+        let key = SidecarValue.bytes(row.key.bytes)
+        try access.perform(
+            "DELETE FROM shown WHERE t = ? AND h = ? AND id = ?",
+            table,
+            key,
+            .id(row.id)
+        )
+        try access.perform(
+            "INSERT OR REPLACE INTO key (t, h, id, content) VALUES (?, ?, ?, ?)",
+            table,
+            key,
+            .id(row.id),
+            .bytes(row.image.hash)
+        )
+        hasFormerKeysNow = true
+    }
+
+    /// Returns the last row that was at a local key, if none is there now.
+    ///
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - table: the table.
+    ///   - image: the image that the row must have had; `nil` for any.
+    /// - Returns: its id.
+    /// - Throws: `SidecarError`.
+    func formerID(at key: RowKey, in table: TableName, as image: RowImage? = nil) throws -> RowID? {
+        guard try hasFormerKeys else { return nil }
+        return try access.first(
+            "SELECT id, content FROM key WHERE t = ? AND h = ?",
+            .integer(access.number(of: table)),
+            .bytes(key.bytes)
+        ) { image == nil || $0.bytes(1) == image?.hash ? $0.id(0) : nil }
+    }
+
+    /// Returns the last local key of a row, if it is not shown.
+    func formerKey(of id: RowID) throws -> RowKey? {
+        guard try hasFormerKeys else { return nil }
+        return try access.first("SELECT h FROM key WHERE id = ?", .id(id)) { $0.key(0) }
+    }
+
+    func forgetFormerKey(of id: RowID) throws {
+        if try hasFormerKeys { try access.perform("DELETE FROM key WHERE id = ?", .id(id)) }
+    }
+
+    /// Whether any row that is not shown has a known key.
+    private var hasFormerKeys: Bool {
+        get throws {
+            if let hasFormerKeysNow { return hasFormerKeysNow }
+            let has = try access.has("SELECT 1 FROM key LIMIT 1")
+            hasFormerKeysNow = has
+            return has
+        }
+    }
+
+    /// Returns the greatest rowid that was ever assigned in a table, as far as it is known.
+    func greatestKey(in table: TableName) throws -> Int64 {
+        let number = SidecarValue.integer(try access.number(of: table))
+        let found = [
+            try access.first("SELECT max(h) FROM shown WHERE t = ?", number) { $0.key(0) },
+            try access.first("SELECT max(h) FROM key WHERE t = ?", number) { $0.key(0) },
+        ]
+        return found.compactMap { key in
+            if case .rowID(let rowID) = key { rowID } else { nil }
+        }.reduce(0, max)
+    }
+
+    fileprivate func shown(_ row: SidecarStatement) throws -> ShownRow {
+        guard let key = row.key(0), let id = row.id(1) else {
+            throw access.damaged("a row of the shadow has no key")
+        }
+        let length = UInt32(truncatingIfNeeded: row.integer(2))
+        return ShownRow(
+            key: key,
+            id: id,
+            causalLength: length,
+            image: RowImage(bytes: row.bytes(3))
+        )
+    }
+
+    // MARK: - The pages of its rows, so that only changed pages are read
+
+    /// Returns the key of the leaves' hashes, and creates it at the first call.
+    func leafKey() throws -> [UInt8] {
+        if let key = try access.bytes("leaf_key"), key.count == 16 { return key }
+        let key = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        try access.set("leaf_key", bytes: key)
+        return key
+    }
+
+    /// Returns the leaves of a table in order; empty if all rows must be read.
+    func leaves(of table: TableName) throws -> [Leaf] {
+        let sql = "SELECT lo, hi, hash FROM leaf WHERE t = ? ORDER BY lo"
+        return try access.rows(sql, [access.number(of: table)]).map {
+            let (low, high): (Int64, Int64) = ($0[0], $0[1])
+            guard low <= high else { throw access.damaged("a leaf ends before it begins") }
+            return Leaf(rowIDs: low...high, hash: UInt64(bitPattern: $0[2] as Int64))
+        }
+    }
+
+    /// Replaces the leaves of a table; with `nil`, its rows are read next time.
+    func setLeaves(_ leaves: [Leaf]?, of table: TableName) throws {
+        let number = try access.number(of: table)
+        guard let leaves else { return try access.run("DELETE FROM leaf WHERE t = ?", [number]) }
+        let old = Set(try self.leaves(of: table))
+        let new = Set(leaves)
+        for leaf in old.subtracting(new) {
+            try access.run(
+                "DELETE FROM leaf WHERE t = ? AND lo = ?",
+                [number, leaf.rowIDs.lowerBound]
+            )
+        }
+        for leaf in new.subtracting(old) {
+            try access.run(
+                "INSERT OR REPLACE INTO leaf (t, lo, hi, hash) VALUES (?, ?, ?, ?)",
+                [
+                    number, leaf.rowIDs.lowerBound, leaf.rowIDs.upperBound,
+                    Int64(bitPattern: leaf.hash),
+                ]
+            )
+        }
+    }
+
+    /// Forgets the leaf of a row, so that the next capture reads its page.
+    ///
+    /// The shadow has the row as it was written. If the store is put back, its page is the captured one, and would
+    /// be skipped.
+    func forgetLeaf(at key: RowKey, of table: TableName) throws {
+        guard case .rowID(let rowID) = key else { return }
+        try access.perform(
+            """
+            DELETE FROM leaf
+            WHERE t = ?1 AND lo = (SELECT max(lo) FROM leaf WHERE t = ?1 AND lo <= ?2) AND hi >= ?2
+            """,
+            .integer(access.number(of: table)),
+            .integer(rowID)
+        )
+    }
+
+    /// Makes the next capture read all rows, since the shadow may differ from the captured store.
+    func forgetLooks() throws {
+        try access.run("DELETE FROM leaf")
+        try access.set("look", nil)
+    }
+}
+
+/// A cursor over the shadow of a table.
+struct ShownCursor {
+    private let statement: SidecarStatement
+    private let access: SidecarAccess
+
+    fileprivate init(_ sql: StaticString, _ values: [SidecarValue], _ access: SidecarAccess) throws
+    {
+        self.access = access
+        statement = try access.ownStatement(sql)
+        try statement.begin(values)
+    }
+
+    mutating func next() throws -> ShownRow? {
+        try statement.step() ? access.shadow.shown(statement) : nil
+    }
+}
+
+extension SidecarStatement {
+    /// Returns a local key; `nil` if the column contains none.
+    fileprivate func key(_ column: CInt) -> RowKey? { withBytes(column) { RowKey(bytes: $0) } }
+}
+
+extension RowKey {
+    /// The key as bytes that sort like the keys of one table; a rowid is a flag and eight bytes.
+    var bytes: [UInt8] {
+        switch self {
+        case .rowID(let number):
+            let sortable = (UInt64(bitPattern: number) ^ (1 << 63)).bigEndian
+            return [UInt8](unsafeUninitializedCapacity: 9) { bytes, count in
+                bytes[0] = 0
+                UnsafeMutableRawBufferPointer(bytes)
+                    .storeBytes(of: sortable, toByteOffset: 1, as: UInt64.self)
+                count = 9
+            }
+        case .primaryKey(let bytes): return [1] + bytes
+        }
+    }
+
+    init?(bytes: UnsafeRawBufferPointer) {
+        switch bytes.first {
+        case 0 where bytes.count == 9:
+            let sortable = UInt64(
+                bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self)
+            )
+            self = .rowID(Int64(bitPattern: sortable ^ (1 << 63)))
+        case 1: self = .primaryKey(Array(bytes.dropFirst()))
+        default: return nil
+        }
+    }
+
+    init?(bytes: [UInt8]) {
+        let key = bytes.withUnsafeBytes { RowKey(bytes: $0) }
+        guard let key else { return nil }
+        self = key
+    }
+}

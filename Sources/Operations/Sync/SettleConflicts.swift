@@ -82,6 +82,11 @@ public struct SettleConflicts: Sendable {
             case .nothing: throw SyncError.noConflict(number, store: name)
             case .noColumn: throw unfit("the row has no such column")
             case .noRow: throw unfit("no row of the store has that number")
+            case .deletedHere: throw unfit("this machine deleted the row: take it on another one")
+            case .lacksValue:
+                throw unfit(
+                    "another row has a value of it that only one may have: add 'COLUMN=VALUE' with another one"
+                )
             case .noParent(let column):
                 throw unfit(
                     "this machine deleted the row that '\(column)' names: take it on another one, or add '\(column)=NUMBER'"

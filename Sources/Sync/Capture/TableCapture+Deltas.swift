@@ -213,18 +213,22 @@ extension TableCapture {
             // A value that fills a new column on each device loses to any edit.
             cells.append(Cell(column.name, part == nil ? .zero : capture.stamp, wire))
         }
-        return carrying(cells, wires, known, capture.stamp)
+        // With the edit, a row that has the same identity becomes one with it: values that nobody edited stay.
+        let claims = try !capture.access.held.standingBehind(old.id, why: [.unique]).isEmpty
+        let groups = claims ? [Set(table.columns.indices)] : table.groups
+        return carrying(groups, cells, wires, known, capture.stamp)
     }
 
     /// Adds the columns that have to fit edited ones, so that the later edit wins all of them.
     private func carrying(
+        _ groups: [Set<Int>],
         _ cells: [Cell],
         _ wires: [Value],
         _ known: KnownRow?,
         _ stamp: Stamp
     ) -> [Cell] {
         var cells = cells
-        for group in table.groups {
+        for group in groups {
             let names = group.map { table.columns[$0].name }
             guard cells.contains(where: { !$0.stamp.isZero && names.contains($0.column) }) else {
                 continue

@@ -14,6 +14,10 @@ public enum TakenConflict: Equatable, Sendable {
     case noRow
     /// The row that a column names was deleted by this device's own store, so that its values are not kept.
     case noParent(column: String)
+    /// The row itself was deleted by this device's own store, so that its other values are not kept.
+    case deletedHere
+    /// Another row has a value of it that only one may have, and no other value was given.
+    case lacksValue
 }
 
 extension Sidecar {
@@ -46,6 +50,9 @@ extension Sidecar {
             var clock = try access.membership.clock
             let reading = clock.tick(now: now, modified: now)
             let stamp = Stamp(clock: reading, device: try access.membership.own)
+            if known.state.isTombstone, try access.removed.lastCells(of: id).isEmpty {
+                return .deletedHere
+            }
             let numbers = try access.removed.numbers(with: number, of: known)
             var cells = try access.removed.lostCells(numbers, of: id, known.state, stamp)
             if let failure = try cells.set(setting, of: known, stamp, access) { return failure }
@@ -56,7 +63,10 @@ extension Sidecar {
             }
             try taking.takeParents(of: known.table, known.state.cells + cells)
             if taking.deltas.isEmpty {
-                return taking.lacking.map { .noParent(column: $0) } ?? .nothing
+                if let column = taking.lacking { return .noParent(column: column) }
+                let why = try access.held.row(id)?.why
+                return why.map { [.unique, .yields, .same].contains($0) } == true
+                    ? .lacksValue : .nothing
             }
             let file = Outgoing(access, outbox: outbox, clock: reading, wall: now, program: program)
             for (table, delta) in taking.deltas {
@@ -92,6 +102,9 @@ private struct Taking {
     /// Inserts a deleted row again, or edits one that is alive.
     mutating func take(_ row: KnownRow, _ cells: [Cell]) {
         seen.insert(row.id)
+        var cells = cells
+        // The row is itself again.
+        if case .row? = row.state.cell(.same)?.value { cells.append(Cell(.same, stamp, .null)) }
         let state =
             row.state.inserted(at: stamp, cells: cells)
             ?? RowState(causalLength: row.state.causalLength, birth: nil, cells: cells)

@@ -25,6 +25,8 @@ public struct SyncConflict: Sendable {
     /// The ids of the devices that wrote the values.
     public var wonBy: String
     public var lostBy: String
+    /// What became of a row that was not shown, in words; `nil` if it still waits for the same.
+    public var fate: String?
 }
 
 extension Sidecar {
@@ -46,7 +48,7 @@ extension Sidecar {
                     throw access.damaged("a conflict has no row")
                 }
                 let column: Int64? = row["c"]
-                return SyncConflict(
+                var conflict = SyncConflict(
                     number: row["n"],
                     found: Date(milliseconds: row["at"]),
                     table: try access.table(row["t"]).description,
@@ -59,6 +61,10 @@ extension Sidecar {
                     wonBy: try access.device(row["won_by"]).description,
                     lostBy: try access.device(row["lost_by"]).description
                 )
+                if ["yielded", "hidden"].contains(conflict.kind) {
+                    conflict.fate = try access.held.fate(of: id)
+                }
+                return conflict
             }
         }
     }
@@ -107,6 +113,21 @@ extension Sidecar {
             try access.run("DELETE FROM lost")
             return count
         }
+    }
+}
+
+extension HeldRows {
+    /// Returns what became of a row that was not shown; `nil` if it is not shown yet.
+    fileprivate func fate(of id: RowID) throws -> String? {
+        guard try access.states.known(id)?.state.isAlive == true else {
+            return "was deleted while it was not shown"
+        }
+        if let held = try row(id), held.why == .same {
+            let other = try held.other.flatMap { try access.states.title(of: $0) }
+            return
+                "is one with another row\(other.map { " ('\($0)')" } ?? "") since that was edited"
+        }
+        return try access.shadow.has(id) ? "is shown again" : nil
     }
 }
 

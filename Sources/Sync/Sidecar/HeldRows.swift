@@ -38,7 +38,7 @@ struct HeldRow: Equatable {
 
 /// The rows that are not shown, or not as their states have them: the owner of `held`, `tie` and `emptied`.
 final class HeldRows {
-    private unowned let access: SidecarAccess
+    unowned let access: SidecarAccess
     /// Whether any row is held or tied; `nil` if this was not read yet.
     private var hasTiesNow: Bool?
 

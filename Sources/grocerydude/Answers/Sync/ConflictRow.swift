@@ -18,7 +18,7 @@ struct ConflictRow: AnswerRow {
     var lost: String?
     var wonBy: String?
     var lostBy: String?
-    /// The reason why a row is not shown, as a word and as text.
+    /// The reason why a row is not shown, as a word and as text; the text also says what became of one that was not.
     var why: String?
     var reason: String?
 
@@ -53,6 +53,7 @@ struct ConflictRow: AnswerRow {
         lost = conflict.lost
         wonBy = Self.name(conflict.wonBy, overview)
         lostBy = Self.name(conflict.lostBy, overview)
+        reason = conflict.fate
     }
 
     /// Returns the name of a device; `nil` if the value is no edit of a device.
@@ -97,6 +98,7 @@ struct ConflictRow: AnswerRow {
     private var sentence: String {
         let lost = (lost.map { "'\(short($0))'" } ?? "an edit") + (lostBy.map { " of \($0)" } ?? "")
         let winner = wonBy.map { " of \($0)" } ?? ""
+        if let reason { return reason }
         switch kind {
         case "deleted" where self.lost == nil: return "deleted" + (wonBy.map { " by \($0)" } ?? "")
         case "deleted": return "\(lost) lost to a delete\(winner)"

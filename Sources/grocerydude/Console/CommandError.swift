@@ -105,8 +105,7 @@ enum CommandError: ExplainedError {
             "name a directory, 'rclone:REMOTE:PATH', or one of rclone's providers such as dropbox"
         case .meansRclone(let text): "to mean a remote of rclone, write 'rclone:\(text)'"
         case .meansFile(let name): "to mean the file, write './\(name)'"
-        case .notAReport(let path):
-            "name another file, or remove that one: rm \(shellWord(path))"
+        case .notAReport: "name another file: grocerydude report --html report.html"
         case .badMap: #"a map is JSON, for example {"exclude": ["log"]}"#
         case .noSigner: "'grocerydude list' and 'grocerydude trust list' show who there is"
         case .severalSigners: "name one of the keys, after comparing it on that machine"

@@ -292,10 +292,13 @@ extension Setting {
     /// Reads the address of a remote folder.
     private static func folder(_ value: WrittenValue) throws -> String {
         let wanted = "a path or 'rclone:REMOTE:PATH'"
-        if case .text(let text) = value.form, case .rclone = RemoteAddress(text) {
-            return try value.text(wanted) { $0 == RemoteAddress.rclone("").text ? nil : $0 }
+        guard case .text(let text) = value.form else { return try value.path(wanted) }
+        do {
+            let address = try RemoteAddress(written: text, in: FilePath(value.base ?? ""))
+            return address.isOfRclone ? text : try value.path(wanted)
+        } catch let error as AddressError {
+            throw WrongValue(reason: "must be \(wanted): \(error)", hint: error.hint)
         }
-        return try value.path(wanted)
     }
 
     /// Returns a bandwidth as it is, if rclone may understand it.

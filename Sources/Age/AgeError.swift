@@ -108,6 +108,7 @@ public enum AgeError: ExplainedError, Equatable {
         case .needsPassphrase, .wrongPassphrase:
             "run it on a terminal, or set GROCERYDUDE_PASSWORD or 'password_command'"
         case .muchWork(let path, _):
+        case .badRecipients: "see 'recipients' in 'grocerydude config show', or '--recipient'"
             "run it on a terminal, which asks; or decrypt it first: age --decrypt --output NEW \(shellWord(path))"
         case .forgedHeader, .wrongEnd, .damaged, .badHeader, .notEncrypted:
             "\(Advice.list) and \(Advice.olderBackup)"

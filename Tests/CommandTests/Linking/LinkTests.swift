@@ -514,6 +514,14 @@ struct LinkRcloneTests {
         let outcome = try run("link", "rclone:nope:x")
         #expect(outcome.status == 10 && outcome.errors.contains("rclone has no remote 'nope'"))
         #expect(!sandbox.exists(".config/grocerydude"))
+        // A folder that does not exist has no empty trash.
+        let place = "rclone::local:\(sandbox.path("gone"))"
+        for command in [["list"], ["list", "--trash"], ["undelete", "a"]] {
+            let gone = try program.run(command + ["--remote", place], environment: environment)
+            #expect(gone.status == 10 && gone.errors.contains("there is no remote folder"))
+        }
+        try sandbox.directory("gone")
+        #expect(try run("list", "--trash", "--remote", place).status == 0)
         let provider = try run("link", "dropbox")
         #expect(provider.status == 64 && provider.errors.contains("there is no terminal"))
         #expect(!sandbox.exists("dropbox"))

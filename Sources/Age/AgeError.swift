@@ -33,6 +33,8 @@ public enum AgeError: ExplainedError, Equatable {
     case identityAsRecipient
     /// A text is not a secret key; the message does not contain it.
     case badIdentity(reason: String)
+    /// A secret key of OpenSSH has a passphrase.
+    case lockedIdentity
     /// A text is not an OpenSSH signature of a supported kind.
     case badSignature(reason: String)
     /// A line of a file of trusted keys breaks the format of ssh-keygen(1).
@@ -90,6 +92,8 @@ public enum AgeError: ExplainedError, Equatable {
         case .badRecipient(let text, let reason): "'\(text)' is not a public key: \(reason)"
         case .identityAsRecipient: "a secret key is where a public one should be"
         case .badIdentity(let reason): "a secret key cannot be read: \(reason)"
+        case .lockedIdentity:
+            "a secret key cannot be read: a key of SSH with a passphrase is not supported"
         case .badSignature(let reason): "the signature cannot be read: \(reason)"
         case .badSigner(let path, let line, let reason):
             "'\(printable(path))', line \(line): \(reason)"
@@ -104,6 +108,7 @@ public enum AgeError: ExplainedError, Equatable {
             "somebody may have read it: consider a new key; a public key begins with 'age1'"
         case .noMatch:
             "name the file of the secret key with '--identity', or see 'grocerydude key check --all'"
+        case .badRecipients: "see 'recipients' in 'grocerydude config show', or '--recipient'"
         case .otherReaders: "name all who are to read it with '--recipient'"
         case .needsPassphrase, .wrongPassphrase:
             "run it on a terminal, or set GROCERYDUDE_PASSWORD or 'password_command'"

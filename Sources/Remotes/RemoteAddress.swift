@@ -19,6 +19,53 @@ public enum RemoteAddress: Sendable, Equatable {
             ? .rclone(String(text.dropFirst(Self.scheme.count))) : .directory(text)
     }
 
+    /// Parses an address that a person wrote, and refuses one that is likely to mean another folder.
+    ///
+    /// - Parameters:
+    ///   - text: the address.
+    ///   - directory: the directory of relative paths; empty for the working directory.
+    /// - Throws: `AddressError`.
+    public init(written text: String, in directory: FilePath = "") throws(AddressError) {
+        self.init(text)
+        switch self {
+        case .rclone(let place) where !Self.namesRemote(place):
+            throw .noRemote(RcloneMask(place).shown)
+        case .directory(let path) where Self.looksLikeRemote(path):
+            let isThere = (try? FileInfo.ifPresent(directory.pushing(FilePath(path)))) != nil
+            if !isThere { throw .meansRclone(RcloneMask(path).shown) }
+        default: break
+        }
+    }
+
+    /// Returns whether rclone takes a place for `REMOTE:PATH` or `:BACKEND:PATH`, with options or without
+    /// (https://rclone.org/docs/#syntax-of-remote-paths), and not for a path of this machine.
+    private static func namesRemote(_ place: String) -> Bool {
+        // An accent at the beginning of the path would form one character with the colon.
+        let scalars = place.unicodeScalars
+        let rest = scalars.first == ":" ? scalars.dropFirst() : scalars[...]
+        let name = rest.prefix { ![":", ",", "/"].contains($0) }
+        let options = rest.dropFirst(name.count)
+        guard !name.isEmpty, options.first != "/" else { return false }
+        var (quote, before): (Unicode.Scalar?, Unicode.Scalar?)
+        for scalar in options {
+            if quote != nil {
+                if scalar == quote { quote = nil }
+            } else if scalar == ":" {
+                return true
+            } else if before == "=", scalar == "\"" || scalar == "'" {
+                quote = scalar
+            }
+            before = scalar
+        }
+        return false
+    }
+
+    /// Returns whether a text has the form `REMOTE:PATH`, which as a path is unusual.
+    private static func looksLikeRemote(_ text: String) -> Bool {
+        guard let colon = text.firstIndex(of: ":") else { return false }
+        return !text[..<colon].contains("/")
+    }
+
     /// The address as it is used, which may contain secrets.
     public var text: String {
         switch self {

@@ -19,6 +19,8 @@ public struct StoresDirectory: Sendable {
         public var stores: [Store] = []
         /// The number of files, directories and links.
         public var fileCount = 0
+        /// The number of regular files among them.
+        public var regularFileCount = 0
         /// The number of bytes in all regular files.
         public var size: Int64 = 0
         /// The number of bytes in all regular files that lie outside of holes.
@@ -91,6 +93,7 @@ public struct StoresDirectory: Sendable {
                 survey.add(link, in: self, isFollowed: links == .followed)
             }
             guard file.info.kind == .file else { return .descend }
+            survey.regularFileCount += 1
             survey.size += file.info.size
             survey.allocated += min(file.info.size, file.info.allocated)
             if !survey.resemblesStore { survey.resemblesStore = Self.resemblesStore(file) }

@@ -82,7 +82,7 @@ struct CopyCommandTests {
         .enabled(if: Tool.isInstalled("rclone"), "rclone is not installed")
     )
     func rclone() throws {
-        let other = "rclone:\(program.sandbox.path("Other").string)"
+        let other = "rclone::local:\(program.sandbox.path("Other").string)"
         for _ in 1...2 { #expect(try program.run(["backup", "--tag", "a"] + places).status == 0) }
         let copied = try program.run(["copy", "--all", "--to", other] + places)
         #expect(copied.status == 0, "\(copied.errors)")
@@ -109,7 +109,7 @@ struct CopyCommandTests {
     func queue() throws {
         // The way to it is no directory, then it is.
         try program.sandbox.write("a file", to: "Mount")
-        let remote = ["--remote", "rclone:\(program.sandbox.path("Mount/Backups").string)"]
+        let remote = ["--remote", "rclone::local:\(program.sandbox.path("Mount/Backups").string)"]
         let stores = ["--stores", "Stores"]
         let first = try program.run(["backup", "--set", "queue=true", "--json"] + stores + remote)
         #expect(first.status == 0 && first.errors.contains("waits for"), "\(first.errors)")

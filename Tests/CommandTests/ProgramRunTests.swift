@@ -57,6 +57,27 @@ struct ProgramRunTests {
         #expect((status["last_backup"] as? [String: Any])?["exit_code"] as? Int == 0)
     }
 
+    @Test(
+        "A log that finds no space ends with the exit code of that",
+        .enabled(if: Tool.isInstalled("strace"), "strace is not installed")
+    )
+    func fullDisk() throws {
+        // A run that found no space left it empty.
+        let path = try sandbox.write("", to: "State/grocerydude/log.sqlite").string
+        let outcome = try Tool.run(
+            "strace",
+            [
+                "-f", "-o", "/dev/null", "-P", path, "-e", "inject=pwrite64:error=ENOSPC",
+                Tool.product("grocerydude"), "log",
+            ],
+            environment: [
+                "HOME": sandbox.path.string, "XDG_STATE_HOME": sandbox.path("State").string,
+            ]
+        )
+        #expect(outcome.status == 23, "\(outcome.errors)")
+        #expect(outcome.errors.contains("hint: free some space where '"), "\(outcome.errors)")
+    }
+
     @Test("The status reports whether the newest backup is fresh")
     func freshness() throws {
         #expect(try run("init").status == 0)

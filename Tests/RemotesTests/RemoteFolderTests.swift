@@ -237,6 +237,9 @@ struct RemoteFolderTests {
     func missingFolder(implementation: Implementation) async throws {
         let folder = implementation.folder(sandbox.path("missing"))
         let file = try sandbox.write("milk", to: "elsewhere")
+        await #expect(throws: RemoteError.missing(folder.address)) {
+            try await implementation.folder(sandbox.path("missing")).subfolder("trash").list()
+        }
         await #expect(throws: RemoteError.missing(folder.address)) { try await folder.list() }
         await #expect(throws: RemoteError.missing(folder.address)) {
             try await folder.upload(file, as: "a.zip")

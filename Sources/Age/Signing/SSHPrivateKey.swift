@@ -14,7 +14,7 @@ struct SSHPrivateKey: Sendable {
 
     /// Parses an OpenSSH file.
     ///
-    /// - Throws: `AgeError.badIdentity`.
+    /// - Throws: `AgeError.badIdentity`, `.lockedIdentity`.
     init(file: String) throws {
         let lines = file.split(whereSeparator: \.isNewline)
             .map { $0.trimmingCharacters(in: .whitespaces) }
@@ -33,7 +33,7 @@ struct SSHPrivateKey: Sendable {
             let inner = reader.string()
         else { throw broken }
         guard cipher.elementsEqual("none".utf8) else {
-            throw AgeError.badIdentity(reason: "a key of SSH with a passphrase is not supported")
+            throw AgeError.lockedIdentity
         }
         reader = SSHReader(Array(inner))
         guard let check = reader.number(), reader.number() == check, let kind = reader.string()

@@ -336,7 +336,11 @@ extension BackupFolder {
     }
 
     /// Returns the deleted backups that can come back, most recently deleted first.
-    public func trashed() async throws -> [TrashedBackup] { try await trash.entries() }
+    public func trashed() async throws -> [TrashedBackup] {
+        // A folder elsewhere lists its hidden subfolders with it.
+        if remote.directory == nil { _ = try await remote.list() }
+        return try await trash.entries()
+    }
 
     /// Forgets the annotations of backups that were removed permanently.
     ///

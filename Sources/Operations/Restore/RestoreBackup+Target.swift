@@ -66,7 +66,7 @@ extension RestoreBackup {
             outcome.problems = problems
             remarks.forEach(context.note)
             let survey = try StoresDirectory(staged).survey()
-            (outcome.files, outcome.bytes) = (survey.fileCount, survey.size)
+            (outcome.files, outcome.bytes) = (survey.regularFileCount, survey.size)
             outcome.stores = survey.stores.count
         }
         context.tell(outcome.problems)

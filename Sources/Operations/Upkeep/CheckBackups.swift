@@ -95,9 +95,11 @@ public struct CheckBackups: Sendable {
         self.context = context
     }
 
-    /// Returns all backups, including waiting ones, the newest first; throws `BackupFolderError.noBackups` if there are
-    /// none.
-    public func all() async throws -> [Backup] {
+    /// Returns all backups, including waiting ones, the newest first.
+    ///
+    /// - Returns: the backups, and the error if the folder is unreachable and only waiting backups are known.
+    /// - Throws: `BackupFolderError.noBackups` if there are none; see `BackupFolder.listWithWaiting`.
+    public func all() async throws -> (backups: [Backup], unreachable: (any Error)?) {
         let (listing, unreachable) = try await folder.listWithWaiting()
         if let unreachable { context.warnOfUnknown(unreachable) }
         let backups = listing.backups
@@ -105,7 +107,7 @@ public struct CheckBackups: Sendable {
             context.warn(vanished.warning(in: folder.timeZone))
         }
         guard !backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
-        return backups
+        return (backups, unreachable)
     }
 
     /// Returns the same backups, with those full backups first that others are built on.

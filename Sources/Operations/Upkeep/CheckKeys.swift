@@ -28,9 +28,13 @@ public struct CheckKeys: Sendable {
     /// - Parameters:
     ///   - names: see `[Backup].matching`; `nil` for all.
     ///   - now: the current time.
-    /// - Returns: an item for each backup, the newest first.
+    /// - Returns: an item for each backup, the newest first; and the error if the folder is unreachable and only
+    ///   waiting backups are known.
     /// - Throws: `BackupFolderError`, `RemoteError`, `CancellationError`.
-    public func run(_ names: [String]?, now: Date) async throws -> [Item] {
+    public func run(
+        _ names: [String]?,
+        now: Date
+    ) async throws -> (items: [Item], unreachable: (any Error)?) {
         let (listing, unreachable) = try await folder.listWithWaiting()
         if let unreachable { context.warnOfUnknown(unreachable) }
         let all = listing.backups
@@ -53,6 +57,6 @@ public struct CheckKeys: Sendable {
                 items.append(Item(backup: backup, failure: error))
             }
         }
-        return items
+        return (items, unreachable)
     }
 }

@@ -18,6 +18,8 @@ extension RcloneFolder {
         do {
             return try await entries([]).filter { $0.Path == $0.Name }.map(\.file)
         } catch RemoteError.missing where !steps.isEmpty {
+            // Without the remote folder itself, nothing is known of its subfolder.
+            if memory.files == nil { try await memory.take(top.listNow(), subfolders: nil) }
             return []
         }
     }

@@ -75,15 +75,30 @@ struct Configuration {
         return profiles
     }
 
-    /// Finds faults that a run finds only in its own profile: files that others may change, and expired schedules.
-    func validate(at date: Date) throws {
+    /// Finds faults that a run finds only in its own profile, each by the function that the run calls.
+    ///
+    /// - Parameters:
+    ///   - date: the current time.
+    ///   - console: shows warnings about files of keys.
+    /// - Returns: the reasons why profiles make no backups.
+    /// - Throws: `ConfigurationError.exposed` for a file that others may change; `ScheduleError.over`.
+    func validate(at date: Date, on console: Console) throws -> [ConfigurationError] {
+        var faults: [ConfigurationError] = []
         for named in [nil] + (file?.profiles ?? []).map(Optional.some) {
             let profile = try resolve(named, [])
             let schedules = [profile.schedule, profile.check.schedule, profile.sync.schedule]
             for case let schedule? in schedules where schedule.isOver(at: date) {
                 throw ScheduleError.over(schedule)
             }
+            // A run uses the common settings alone only if there are no profiles.
+            guard named != nil || names.isEmpty else { continue }
+            do {
+                try profile.refuseUseless(on: console)
+            } catch {
+                faults.append(.useless(profile: profile.name, error))
+            }
         }
+        return faults
     }
 
     /// Refuses profiles of different stores with the same metrics file or origin.

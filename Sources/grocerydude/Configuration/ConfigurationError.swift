@@ -1,4 +1,5 @@
 internal import Files
+internal import Operations
 
 /// An error that keeps a configuration, or the wanted profile, from being used.
 enum ConfigurationError: ExplainedError {
@@ -23,9 +24,11 @@ enum ConfigurationError: ExplainedError {
     case changedMeanwhile(String)
     /// Other users can change the configuration, or a file that it names.
     case exposed(String, Exposure)
+    /// With its settings, a profile makes no backups.
+    case useless(profile: String?, any Error)
 
     var outcome: FailureOutcome {
-        .usage
+        if case .useless(_, let error) = self { FailureOutcome(of: error) } else { .usage }
     }
 
     var description: String {
@@ -49,6 +52,8 @@ enum ConfigurationError: ExplainedError {
         case .changedMeanwhile(let path):
             "the configuration '\(path)' was not changed: somebody else has changed it meanwhile"
         case .exposed(let what, let exposure): "\(what) is refused: \(exposure)"
+        case .useless(let profile, let error):
+            "\(profile.map { "the profile '\($0)' makes" } ?? "the configuration makes") no backups: \(explain(error))"
         }
     }
 
@@ -78,6 +83,9 @@ enum ConfigurationError: ExplainedError {
             return "there, \(place), \(steps.joined(separator: " and "))"
         case .changedMeanwhile: return "try again"
         case .exposed(_, let exposure): return Self.hint(exposure)
+        case .useless(_, OperationError.keepsNothing):
+            return "say what to keep, for example 'retention: {keep_daily: 7, keep_weekly: 5}'"
+        case .useless(_, let error): return Advice.after(error)
         }
     }
 }

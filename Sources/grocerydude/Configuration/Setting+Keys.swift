@@ -10,6 +10,7 @@ extension Setting {
                 "recipients",
                 environment: "RECIPIENTS",
                 \.keys.recipients,
+                paths: .keys,
                 show: ShownValue.list,
                 read: { try $0.recipients() }
             ),
@@ -17,6 +18,7 @@ extension Setting {
                 "identities",
                 environment: "IDENTITY",
                 \.keys.identities,
+                paths: .lines,
                 show: { .list($0.map(\.string)) },
                 read: { try $0.paths() }
             ),
@@ -24,6 +26,7 @@ extension Setting {
                 "signing_key",
                 environment: "SIGNING_KEY",
                 \.keys.signingKey,
+                paths: .keys,
                 show: { $0.map(ShownValue.text) ?? .none },
                 read: { try $0.signingKey() }
             ),
@@ -34,13 +37,7 @@ extension Setting {
                 show: { $0.map(ShownValue.text) ?? .none },
                 read: { try $0.text("a name") { $0.isEmpty ? nil : $0 } }
             ),
-            Setting(
-                "password_file",
-                environment: "PASSWORD_FILE",
-                \.keys.passwordFile,
-                show: { $0.map { .text($0.string) } ?? .none },
-                read: { FilePath(try $0.path()) }
-            ),
+            path("password_file", environment: "PASSWORD_FILE", \.keys.passwordFile),
             Setting(
                 "password_command",
                 environment: "PASSWORD_COMMAND",

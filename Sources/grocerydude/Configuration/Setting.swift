@@ -13,6 +13,8 @@ struct Setting {
     let key: String
     /// The environment variable, if there is one.
     var environment: String?
+    /// The form of the paths in its value.
+    let paths: Paths
     /// A closure that reads a value into a profile; throws `WrongValue`.
     let read: (WrittenValue, inout Profile) throws -> Void
     /// A closure that returns a profile's value.
@@ -22,10 +24,12 @@ struct Setting {
         _ key: String,
         environment: String? = nil,
         _ path: WritableKeyPath<Profile, Value>,
+        paths: Paths = .noPath,
         show: @escaping (Value) -> ShownValue,
         read: @escaping (WrittenValue) throws -> Value
     ) {
         self.key = key
+        self.paths = paths
         self.environment = environment.map { "GROCERYDUDE_\($0)" }
         self.read = { $1[keyPath: path] = try read($0) }
         self.show = { show($0[keyPath: path]) }
@@ -38,23 +42,23 @@ struct Setting {
 
     private static var places: [Setting] {
         [
-            Setting("stores", environment: "STORES", \.stores, show: { .text($0.string) }) {
-                FilePath(try $0.path("a path"))
-            },
+            Setting(
+                "stores",
+                environment: "STORES",
+                \.stores,
+                paths: .whole,
+                show: { .text($0.string) }
+            ) { FilePath(try $0.path("a path")) },
             Setting(
                 "remote",
                 environment: "REMOTE",
                 \.remote,
+                paths: .whole,
                 show: ShownValue.address,
                 read: folder
             ),
             duration("lock_wait", environment: "LOCK_WAIT", \.lockWait),
-            Setting(
-                "staging",
-                environment: "STAGING",
-                \.staging,
-                show: { $0.map { .text($0.string) } ?? .none }
-            ) { FilePath(try $0.path()) },
+            path("staging", environment: "STAGING", \.staging),
             boolean("spool", \.spools),
             duration(
                 "remote_connect_timeout",
@@ -169,6 +173,7 @@ struct Setting {
             Setting(
                 "restore.notify",
                 \.restore.announcement.signals,
+                paths: .labelled,
                 show: { .list($0.map(\.description)) }
             ) { value in
                 let wanted = "a signal and a file with a process's number, such as HUP:/run/app.pid"
@@ -179,11 +184,7 @@ struct Setting {
                     return signal
                 }
             },
-            Setting(
-                "restore.generation_file",
-                \.restore.announcement.generationFile,
-                show: { $0.map { .text($0.string) } ?? .none }
-            ) { FilePath(try $0.path()) },
+            path("restore.generation_file", \.restore.announcement.generationFile),
         ]
     }
 
@@ -193,6 +194,7 @@ struct Setting {
                 "sync.container",
                 environment: "CONTAINER",
                 \.sync.container,
+                paths: .whole,
                 show: { $0.map(ShownValue.address) ?? .none },
                 read: folder
             ),
@@ -202,9 +204,7 @@ struct Setting {
                 "1 to 40 of the letters a to z, digits and hyphens",
                 { GroupName($0)?.description }
             ),
-            Setting("sync.map", \.sync.map, show: { $0.map { .text($0.string) } ?? .none }) {
-                FilePath(try $0.path())
-            },
+            path("sync.map", \.sync.map),
             schedule("sync.schedule", environment: "SYNC_SCHEDULE", \.sync.schedule),
             Setting(
                 "sync.while_open",
@@ -245,12 +245,7 @@ struct Setting {
                 webAddress
             ),
             duration("ping_timeout", \.pingTimeout),
-            Setting(
-                "metrics_file",
-                environment: "METRICS_FILE",
-                \.metricsFile,
-                show: { $0.map { .text($0.string) } ?? .none }
-            ) { FilePath(try $0.path()) },
+            path("metrics_file", environment: "METRICS_FILE", \.metricsFile),
             duration("max_age", environment: "MAX_AGE", \.maxAge),
             Setting(
                 "watch_interval",
@@ -292,10 +287,13 @@ extension Setting {
     /// Reads the address of a remote folder.
     private static func folder(_ value: WrittenValue) throws -> String {
         let wanted = "a path or 'rclone:REMOTE:PATH'"
-        if case .text(let text) = value.form, case .rclone = RemoteAddress(text) {
-            return try value.text(wanted) { $0 == RemoteAddress.rclone("").text ? nil : $0 }
+        guard case .text(let text) = value.form else { return try value.path(wanted) }
+        do {
+            let address = try RemoteAddress(written: text, in: FilePath(value.base ?? ""))
+            return address.isOfRclone ? text : try value.path(wanted)
+        } catch let error as AddressError {
+            throw WrongValue(reason: "must be \(wanted): \(error)", hint: error.hint)
         }
-        return try value.path(wanted)
     }
 
     /// Returns a bandwidth as it is, if rclone may understand it.

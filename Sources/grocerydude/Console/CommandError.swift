@@ -25,8 +25,6 @@ enum CommandError: ExplainedError {
     case linkedForAll(String, at: String)
     /// Nothing to link is named.
     case nothingToLink
-    /// The text looks like a remote of rclone, but lacks its scheme.
-    case meansRclone(String)
     /// The text was taken for a store and a table, but a file has that name.
     case meansFile(String)
     /// The file to write is there, and is no report.
@@ -74,7 +72,6 @@ enum CommandError: ExplainedError {
         case .linkedForAll(let address, let place):
             "'\(address)' is linked for all profiles, in '\(place)'"
         case .nothingToLink: "nothing is named to link to"
-        case .meansRclone(let text): "there is no directory '\(text)'"
         case .meansFile(let name):
             "'\(name)' is no store with a table, but a file of that name is in the backup"
         case .notAReport(let path): "'\(path)' is there, and is no report of this program"
@@ -109,10 +106,8 @@ enum CommandError: ExplainedError {
             "give each profile a folder of its own: grocerydude link DIR --profile NAME"
         case .nothingToLink:
             "name a directory, 'rclone:REMOTE:PATH', or one of rclone's providers such as dropbox"
-        case .meansRclone(let text): "to mean a remote of rclone, write 'rclone:\(text)'"
         case .meansFile(let name): "to mean the file, write './\(name)'"
-        case .notAReport(let path):
-            "name another file, or remove that one: rm \(shellWord(path))"
+        case .notAReport: "name another file: grocerydude report --html report.html"
         case .badMap: #"a map is JSON, for example {"exclude": ["log"]}"#
         case .noSigner: "'grocerydude list' and 'grocerydude trust list' show who there is"
         case .severalSigners: "name one of the keys, after comparing it on that machine"

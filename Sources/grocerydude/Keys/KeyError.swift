@@ -15,6 +15,8 @@ enum KeyError: ExplainedError {
     case noRecipients(FilePath)
     /// A file of secret keys is invalid.
     case badFile(FilePath, AgeError)
+    /// A signing key has a passphrase.
+    case lockedSigningKey(FilePath)
     /// No key to print is named.
     case noIdentity
     /// A secret signing key can be read by others.
@@ -42,6 +44,8 @@ enum KeyError: ExplainedError {
             "'\(command)' gives no password: \(reason)"
         case .noRecipients(let path): "there is no public key in '\(printable(path))'"
         case .badFile(let path, let error): "'\(printable(path))': \(error)"
+        case .lockedSigningKey(let path):
+            "'\(printable(path))': a key of SSH with a passphrase is not supported"
         case .noIdentity: "there is no secret key"
         case .exposedKey(let path): "the signing key '\(printable(path))' can be read by others"
         case .exposedSigners(let exposure):
@@ -50,6 +54,10 @@ enum KeyError: ExplainedError {
         case .exists(let path): "there is a file '\(printable(path))', which may be a key"
         }
     }
+
+    /// The advice for a file that is no file of secret keys.
+    private static let otherFile =
+        "name the file of a secret key, as 'grocerydude key generate' makes it"
 
     var hint: String? {
         switch self {
@@ -62,8 +70,17 @@ enum KeyError: ExplainedError {
         case .exposedKey(let path): "chmod 600 \(shellWord(path))"
         case .exposedSigners(let exposure): "chmod go-w \(shellWord(exposure.path))"
         case .namedSigningKey: "have 'signing_key' name another, and trust the old one"
-        case .badFile(_, let error): error.hint
-        case .passwordsDiffer, .emptyPassword, .passwordCommand, .noRecipients: nil
+        case .badFile(let path, .lockedIdentity):
+            "copy the file, take the passphrase off the copy with 'ssh-keygen -p -f COPY', and name that; or decrypt the archive by itself: age -d -i \(shellWord(path)) ARCHIVE"
+        case .lockedSigningKey(let path):
+            "have 'signing_key' name its public key, and an agent keep it: ssh-add \(shellWord(path))"
+        case .badFile(_, let error):
+            error.isDamage
+                ? Self.otherFile : error.hint ?? Self.otherFile
+        case .passwordsDiffer: "run it again, and type the same password twice"
+        case .emptyPassword, .passwordCommand:
+            "its first line has to be the password; or set GROCERYDUDE_PASSWORD"
+        case .noRecipients: "a public key begins with 'age1' or 'ssh-ed25519'"
         }
     }
 }

@@ -91,7 +91,11 @@ extension KeyRing {
             return try Self.read(Self.signingKeyPath)
         }
         guard KeySettings.isLiteral(text), let key = SSHPublicKey(line: text) else {
-            return try Self.read(FilePath(text))
+            do {
+                return try Self.read(FilePath(text))
+            } catch KeyError.badFile(let path, .lockedIdentity) {
+                throw KeyError.lockedSigningKey(path)
+            }
         }
         guard let socket = ProcessEnvironment.value("SSH_AUTH_SOCK") else {
             throw AgeError.agentFailed(reason: "SSH_AUTH_SOCK is not set")

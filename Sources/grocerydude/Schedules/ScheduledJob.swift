@@ -39,7 +39,7 @@ struct ScheduledJob {
         self.profile = profile
         self.schedule = schedule
         self.program = program
-        settings = Dictionary(flags.map { ($0.key, Self.portable($0.value, of: $0.key)) }) { $1 }
+        settings = Dictionary(flags.map { ($0.key, Setting.portable($0.value, of: $0.key)) }) { $1 }
     }
 
     /// The name of its unit, or of its block in the crontab.
@@ -100,10 +100,10 @@ struct ScheduledJob {
             if let value = ProcessEnvironment.value(name) { variables.append((name, value)) }
         }
         for (key, name, value) in variablesInForce {
-            variables.append((name, Self.portable(value, of: key)))
+            variables.append((name, Setting.portable(value, of: key)))
         }
         if isRemoteOfRclone, let path = ProcessEnvironment.value("RCLONE_CONFIG") {
-            variables.append(("RCLONE_CONFIG", Self.absolute(path)))
+            variables.append(("RCLONE_CONFIG", Setting.absolute(path)))
         }
         // Schedulers search for programs in fewer directories than a shell.
         if isRemoteOfRclone, let rclone = SystemProgram.path(of: "rclone") {
@@ -181,28 +181,28 @@ struct ScheduledJob {
 
     /// The directories in which it writes; some may not exist.
     var writtenPaths: [String] {
-        let stores = Self.absolute(profile.stores.string)
+        let stores = Setting.absolute(profile.stores.string)
         // An interrupted restore is finished or undone beside the stores directory.
         var paths = [FilePath(stores).removingLastComponent().string] + keptPaths
         if isRemoteOfRclone {
             paths.append(ProcessEnvironment.configuration + "/rclone")
         } else if let folder {
-            paths.append(Self.absolute(folder))
+            paths.append(Setting.absolute(folder))
         }
         if command == .sync {
             // Sync writes into the stores themselves.
             paths.append(stores)
         }
         if let metrics = profile.metricsFile {
-            paths.append(FilePath(Self.absolute(metrics.string)).removingLastComponent().string)
+            paths.append(FilePath(Setting.absolute(metrics.string)).removingLastComponent().string)
         }
         return paths.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     /// The places on this machine that must be mounted for a run.
     var neededPaths: [String] {
-        let folder = isRemoteOfRclone ? nil : folder.map(Self.absolute)
-        return [Self.absolute(profile.stores.string)] + [folder].compactMap(\.self)
+        let folder = isRemoteOfRclone ? nil : folder.map(Setting.absolute)
+        return [Setting.absolute(profile.stores.string)] + [folder].compactMap(\.self)
     }
 
     /// The program's own directories.
@@ -210,25 +210,10 @@ struct ScheduledJob {
         [ProcessEnvironment.cache + "/grocerydude", ProcessEnvironment.state + "/grocerydude"]
     }
 
-    /// Returns a setting's value in a form that does not depend on the working directory.
-    private static func portable(_ value: String, of key: String) -> String {
-        let paths: Set = [
-            "stores", "remote", "staging", "metrics_file", "sync.container", "sync.map",
-            "password_file", "identities",
-        ]
-        return paths.contains(key) ? absolute(value) : value
-    }
-
-    private static func absolute(_ path: String) -> String {
-        RemoteAddress(path).absolute {
-            FilePath(FileManager.default.currentDirectoryPath).pushing($0).lexicallyNormalized()
-        }.text
-    }
-
     /// The path by which the program was started; a link to it stays valid after an update.
     static var runningProgram: String {
         let name = ProgramArguments.all.first ?? ""
-        if name.contains("/") { return absolute(name) }
+        if name.contains("/") { return Setting.absolute(name) }
         return SystemProgram.path(of: name) ?? Bundle.main.executablePath ?? name
     }
 }

@@ -43,7 +43,9 @@ struct SetupPlan {
         self.answers = answers
         self.site = site
         changes =
-            try SetupSettings(answers, at: site).changes + more.map { ($0.key, $0.value) }
+            try SetupSettings(answers, at: site).changes
+            // In a piece of the configuration, a relative path would be relative to that.
+            + more.map { ($0.key, Setting.portable($0.value, of: $0.key)) }
         let places: LinkedPlace.Changes = [
             ("stores", answers.stores.string), ("remote", answers.folder.address),
         ]
@@ -51,7 +53,9 @@ struct SetupPlan {
         try site.place.text(with: changes + changedPlaces, in: site.place.profile)
         for (key, value) in changes + places {
             let variable = Setting.all.first { $0.key == key }?.environment
-            if let variable, let present = ProcessEnvironment.value(variable), present != value {
+            if let variable, let present = ProcessEnvironment.value(variable),
+                Setting.portable(present, of: key) != value
+            {
                 throw SetupError.environment(variable: variable, value: present)
             }
         }

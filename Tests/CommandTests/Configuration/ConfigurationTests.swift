@@ -304,6 +304,37 @@ struct ConfigurationTests {
         #expect(try program.run("config", "validate").status == 0)
     }
 
+    @Test("A configuration is not valid if every backup refuses it, and each such profile is named")
+    func useless() throws {
+        try program.make(stores: "Stores", remote: "Remote")
+        let key = String(
+            try program.expect("key", "generate", "--output", "key.txt").text.dropLast()
+        )
+        let places = "stores: ~/Stores\nremote: ~/Remote\n"
+        for (settings, words) in [
+            ("prune: true", "no policy says what to keep"),
+            ("prune: true\nretention: {keep_daily: 0}", "no policy says what to keep"),
+            ("recipients: [password, \(key)]\npassword_command: echo x", "the only recipient"),
+            ("recipients: ~/nobody.txt", "nobody.txt"),
+            ("signing_key: ~/nobody", "nobody"),
+        ] {
+            try program.configure("\(places)\(settings)\n")
+            let backup = try program.run("backup", "--quiet")
+            let validate = try program.expect("config", "validate", status: backup.status)
+            #expect(backup.status != 0 && backup.errors.contains(words), "\(backup.errors)")
+            #expect(validate.errors.contains("the configuration makes no backups: "))
+            #expect(validate.errors.contains(words), "\(validate.errors)")
+        }
+        // The common settings alone are no profile.
+        try program.configure(
+            "prune: true\nprofiles: {a: {}, b: {retention: {keep_last: 1}}, c: {}}\n"
+        )
+        let several = try program.expect("config", "validate", status: 64)
+        #expect(several.errors.contains("'a' makes") && several.errors.contains("'c' makes"))
+        #expect(!several.errors.contains("'b' makes") && !several.errors.contains("configuration"))
+        #expect(several.errors.contains("hint: say what to keep, for example 'retention: {"))
+    }
+
     @Test("The configuration refuses a wrong environment variable and names it")
     func environment() throws {
         let outcome = try program.run("list", environment: ["GROCERYDUDE_LOCK_WAIT": "soon"])

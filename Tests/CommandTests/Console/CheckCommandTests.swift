@@ -20,6 +20,38 @@ struct CheckCommandTests {
         #expect(places.count == 3 && places[1] != nil && places[1] == places[2], "\(text)")
     }
 
+    @Test("A check of all backups is no success if the folder is away and only one waits here")
+    func away() throws {
+        let program = try Program()
+        try program.make(stores: "Stores", remote: "Remote")
+        try program.configure("stores: ~/Stores\nremote: ~/Remote\nqueue: true\n")
+        try program.expect("backup", "--quiet")
+        try FileManager.default.moveItem(
+            atPath: program.sandbox.path("Remote").string,
+            toPath: program.sandbox.path("Away").string
+        )
+        try program.expect("backup", "--quiet")
+        let list = try program.expect(["list", "--json"], status: 10).json as? [[String: Any]]
+        let name = try #require(list?.first?["name"] as? String)
+        let hook = ["--set", "hooks.check.on_success=touch ~/success"]
+        for more in [[], ["--json"], ["--restore"]] {
+            let all = try program.expect(["check", "--all"] + more + hook, status: 10)
+            #expect(all.text.contains(name.prefix(16)), "\(all.text)")
+            #expect(all.errors.contains("there is no remote folder"), "\(all.errors)")
+        }
+        #expect(!program.sandbox.exists("success"))
+        #expect(try program.expect("log").text.contains("check    failed 10"))
+        try program.expect("key", "check", "--all", status: 10)
+        // What is named is here.
+        try program.expect(["check", name] + hook)
+        #expect(program.sandbox.exists("success"))
+        try FileManager.default.moveItem(
+            atPath: program.sandbox.path("Away").string,
+            toPath: program.sandbox.path("Remote").string
+        )
+        try program.expect("check", "--all")
+    }
+
     @Test("A check of several backups calls nothing well that it did not look at")
     func table() throws {
         let program = try Program()

@@ -1,3 +1,4 @@
+import Age
 import Archives
 import Backups
 import Files
@@ -93,6 +94,10 @@ struct HintTests {
             (SyncDecision.manyGone(table: "t", rows: 20, of: 30), "--accept-changes"),
             (SyncDecision.otherGroup("g"), "grocerydude sync rejoin --take merge'"),
             (SyncDecision.otherContainer("/b", was: "/a"), "name '/a' again"),
+            (CommandError.notAReport("/s/a.db"), "name another file: grocerydude report"),
+            (KeyError.passwordsDiffer, "type the same password twice"),
+            (KeyError.badFile("/k", .badIdentity(reason: "x")), "grocerydude key generate'"),
+            (KeyError.badFile("/k", .badHeader("/k", reason: "x")), "grocerydude key generate'"),
             (SidecarError.damaged("/d/sync.sqlite", reason: "x"), "move '/d' away"),
         ] as [(any Error & Sendable, String)]
     )

@@ -38,6 +38,29 @@ struct EncryptionCommandTests {
         #expect(made.errors.contains("before: 0\n"))
     }
 
+    @Test(
+        "A key of SSH with a passphrase is refused with a way that helps",
+        .enabled(if: Tool.isInstalled("ssh-keygen"), "ssh-keygen is not installed")
+    )
+    func lockedKey() throws {
+        let path = program.sandbox.path("locked key").string
+        try Tool.check("ssh-keygen", ["-q", "-t", "ed25519", "-N", "secret", "-f", path])
+        let recipient = String(decoding: try program.sandbox.read("locked key.pub"), as: UTF8.self)
+        try program.expect("backup", "--quiet", "--recipient", recipient)
+        let restore = ["restore", "latest", "--target", "T", "--identity", path]
+        let locked = try program.expect(restore, status: 12).errors
+        #expect(locked.contains("'ssh-keygen -p -f COPY'"), "\(locked)")
+        #expect(locked.contains("age -d -i '\(path)'") && !locked.contains("another backup"))
+        // Another backup helps as little if the file is no key at all.
+        try program.sandbox.write("no key", to: "locked key")
+        let bad = try program.expect(restore, status: 12).errors
+        #expect(bad.contains("hint: ") && !bad.contains("another backup"), "\(bad)")
+        let signing = ["backup", "--set", "signing_key=\(path)"]
+        try Tool.check("rm", [path])
+        try Tool.check("ssh-keygen", ["-q", "-t", "ed25519", "-N", "secret", "-f", path])
+        #expect(try program.expect(signing, status: 12).errors.contains("ssh-add '\(path)'"))
+    }
+
     @Test("A backup for a key is opened by that key, and shows nothing without it")
     func roundTrip() throws {
         let made = try encrypt()

@@ -192,6 +192,35 @@ struct LinkTests {
         #expect(meant.status == 64 && meant.errors.contains("'rclone:nas:backups'"))
     }
 
+    @Test("No command takes a remote of rclone without its colon or its scheme for a directory")
+    func meantRemotes() throws {
+        try program.make(stores: "Stores", remote: "Remote")
+        let stores = ["--stores", "Stores"]
+        for (address, right) in [("rclone:nas", "'rclone:nas:'"), ("nas:bk", "'rclone:nas:bk'")] {
+            for command in [
+                ["link", address], ["link", "--check", address],
+                ["backup", "--remote", address] + stores, ["backup"] + stores,
+                ["copy", "--all", "--to", address, "--remote", "Remote"] + stores,
+                ["sync", "enable", "--container", address] + stores,
+                ["schedule", "install", "--kind", "cron", "--dry-run", "--remote", address],
+                ["config", "validate"],
+            ] {
+                let isGiven = command.contains(address)
+                try program.configure(isGiven ? "lock_wait: 0s\n" : "remote: \(address)\n")
+                let outcome = try program.expect(command, status: 64)
+                #expect(outcome.errors.contains(right), "\(command): \(outcome.errors)")
+                #expect(!outcome.errors.contains("mkdir"), "\(command): \(outcome.errors)")
+            }
+            let variable = ["GROCERYDUDE_REMOTE": address]
+            #expect(try program.run(["list"], environment: variable).status == 64)
+        }
+        #expect(!sandbox.exists("nas") && !sandbox.exists("nas:bk"))
+        // It is taken for one where it is one.
+        try sandbox.directory("nas:bk")
+        try program.configure("lock_wait: 0s\n")
+        try program.expect(["backup", "--quiet", "--remote", "nas:bk"] + stores)
+    }
+
     @Test("A link warns if the environment sets another folder")
     func environment() throws {
         let outcome = try program.run(
@@ -485,6 +514,14 @@ struct LinkRcloneTests {
         let outcome = try run("link", "rclone:nope:x")
         #expect(outcome.status == 10 && outcome.errors.contains("rclone has no remote 'nope'"))
         #expect(!sandbox.exists(".config/grocerydude"))
+        // A folder that does not exist has no empty trash.
+        let place = "rclone::local:\(sandbox.path("gone"))"
+        for command in [["list"], ["list", "--trash"], ["undelete", "a"]] {
+            let gone = try program.run(command + ["--remote", place], environment: environment)
+            #expect(gone.status == 10 && gone.errors.contains("there is no remote folder"))
+        }
+        try sandbox.directory("gone")
+        #expect(try run("list", "--trash", "--remote", place).status == 0)
         let provider = try run("link", "dropbox")
         #expect(provider.status == 64 && provider.errors.contains("there is no terminal"))
         #expect(!sandbox.exists("dropbox"))

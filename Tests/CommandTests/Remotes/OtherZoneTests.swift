@@ -17,7 +17,7 @@ struct OtherZoneTests {
 
     /// Runs the program in a zone, with a cache of that zone alone.
     private func run(_ arguments: [String], in zone: String) throws -> Tool.Outcome {
-        let places = ["--remote", "rclone:\(program.sandbox.path("Remote").string)"]
+        let places = ["--remote", "rclone::local:\(program.sandbox.path("Remote").string)"]
         let cache = program.sandbox.path("Cache \(zone.filter(\.isLetter))").string
         return try program.run(
             arguments + places,

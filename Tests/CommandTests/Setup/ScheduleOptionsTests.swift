@@ -50,6 +50,70 @@ struct ScheduleOptionsTests {
         #expect(try !home.text("table").contains("--set"))
     }
 
+    @Test("An installation makes every path absolute, and leaves keys as they are")
+    func absolutePaths() throws {
+        let key = String(try home.run(["key", "generate", "--output", "id.txt"]).text.dropLast())
+        try sandbox.write(key + "\n", to: "rec.txt")
+        try Tool.check(
+            "ssh-keygen",
+            ["-q", "-t", "ed25519", "-N", "", "-f", sandbox.path("sk").string]
+        )
+        var environment = home.environment
+        environment["GROCERYDUDE_RECIPIENTS"] = "rec.txt\n\(key)"
+        environment["GROCERYDUDE_SIGNING_KEY"] = "sk"
+        let unit = try home.program.run(
+            ["schedule", "install", "--schedule", "daily", "--kind", "systemd-user", "--dry-run"],
+            environment: environment
+        )
+        #expect(
+            unit.text.contains("RECIPIENTS=\(sandbox.path("rec.txt"))\\n\(key)"),
+            "\(unit.text)"
+        )
+        #expect(unit.text.contains("SIGNING_KEY=\(sandbox.path("sk"))"), "\(unit.errors)")
+        let places = ["--stores", "Vault", "--remote", "Disk/vault", "--kind", "cron"]
+        let files = ["recipients=rec.txt", "signing_key=sk", "restore.generation_file=gen"]
+        try install(places + (files + ["restore.notify=HUP:pid"]).flatMap { ["--set", $0] })
+        let text = try home.text("table")
+        #expect(text.contains("HUP:\(sandbox.path("pid"))"))
+        #expect(text.contains("restore.generation_file=\(sandbox.path("gen"))"))
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("0 * * * * ") })
+        let run = try Tool.run(
+            "/usr/bin/env",
+            [
+                "-i", "HOME=\(sandbox.path)", "PATH=/usr/bin:/bin", "/bin/sh", "-c",
+                "cd / && \(line.dropFirst(10))",
+            ]
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try home.archives().allSatisfy { $0.hasSuffix(".age") })
+    }
+
+    @Test("A setup writes the paths that it is given as absolute ones")
+    func pathsOfSetup() throws {
+        let more = ["--no-encrypt", "--yes", "--set", "metrics_file=metrics.prom"]
+        try home.setUp(home.places + more)
+        #expect(try home.text().contains("metrics_file: \"\(sandbox.path("metrics.prom"))\""))
+        #expect(sandbox.exists("metrics.prom"))
+    }
+
+    @Test("Each setting that takes a path has its form in the table of settings")
+    func forms() {
+        var known = 0
+        for setting in Setting.all {
+            var profile = Profile()
+            let value = WrittenValue(form: .text("a/b"), origin: .default, base: "/base")
+            guard (try? setting.read(value, &profile)) != nil else { continue }
+            let isPath = setting.show(profile).lines == ["/base/a/b"]
+            let portable = Setting.portable("a/b", of: setting.key)
+            #expect((portable != "a/b") == isPath, "\(setting.key): \(portable)")
+            if isPath { known += 1 }
+        }
+        #expect(known == 11)
+        #expect(Setting.portable("HUP:/a", of: "restore.notify") == "HUP:/a")
+        #expect(Setting.portable("password", of: "recipients") == "password")
+        #expect(Setting.portable("rclone:nas:a", of: "remote") == "rclone:nas:a")
+    }
+
     @Test("An installation keeps a hostile path as one word, in remarks too")
     func hostile() throws {
         let name = #"# Settings: {"stores":"no"} $(x) 'y' %d \"#

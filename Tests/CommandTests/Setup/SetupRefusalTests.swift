@@ -91,6 +91,7 @@ struct SetupRefusalTests {
         try refuse(sandbox.path("Vault").string, "inside the stores directory", status: 1)
         try refuse("\(documents)/a\u{1B}[2Jb/c", "not a directory", status: 1)
         try refuse("nas:backups", "'rclone:nas:backups'", status: 64)
+        try refuse("rclone:nas", "'rclone:nas:'", status: 64)
         if Tool.isInstalled("rclone") {
             try refuse("rclone:nope:x", "has no such remote", status: 10)
         }

@@ -391,7 +391,7 @@ struct IncrementNeedsTests {
             options: .init(),
             context: scene.context()
         )
-        let names = try await checks.mostNeededFirst(checks.all()).map(\.name)
+        let names = try await checks.mostNeededFirst(checks.all().backups).map(\.name)
         let increments = backups.dropFirst().reversed().map(\.name)
         #expect(names == [backups[0].name, last.name] + increments)
     }

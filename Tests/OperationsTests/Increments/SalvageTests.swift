@@ -43,6 +43,8 @@ struct SalvageTests {
         #expect(outcome.problems.isEmpty)
         let expected = try #require(life.expected[backups[3].name])
         #expect(try IncrementScene.differences(target, expected).isEmpty)
+        let files = try Contents(of: target, hashing: false).items.count { $0.kind == .file }
+        #expect(outcome.files == files)
     }
 
     @Test("gives all but the damaged segment, and names it")

@@ -208,7 +208,7 @@ struct OutboxTests {
         #expect(outcome.failure is MovingError)
         // A check notes it beside the archive, and not in the folder.
         let check = CheckBackups(in: folder(), options: .init(), context: scene.context())
-        let backups = try await check.all()
+        let backups = try await check.all().backups
         _ = try await check.run(try #require(backups.first { $0.isWaiting }), at: now)
         #expect(try await waiting().map { $0.notedDamage != nil } == [true])
         #expect(!scene.sandbox.exists("Remote/\(Annotations.subfolder)"))

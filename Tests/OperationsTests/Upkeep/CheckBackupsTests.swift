@@ -28,7 +28,7 @@ struct CheckBackupsTests {
             options: options,
             context: scene.context()
         )
-        let backups = try await checks.all()
+        let backups = try await checks.all().backups
         return try await checks.run(
             try #require(try checks.find(["latest"], in: backups).first),
             reading: subset,

@@ -178,7 +178,7 @@ struct PruneBackupsTests {
         )
         // Another machine made them all.
         #expect(try await plan().remove.isEmpty)
-        var backups = try await checks.all()
+        var backups = try await checks.all().backups
         for name in names[...1] {
             _ = try await checks.run(#require(backups.first { $0.name == name }), at: Scene.morning)
         }
@@ -186,7 +186,7 @@ struct PruneBackupsTests {
         let refused = try await plan()
         #expect(refused.remove.isEmpty)
         #expect(refused.refusal?.contains("check that backup") == true)
-        backups = try await checks.all()
+        backups = try await checks.all().backups
         #expect(try await checks.run(#require(backups.first), at: Scene.morning).isGood)
         let allowed = try await plan()
         #expect(allowed.refusal == nil)

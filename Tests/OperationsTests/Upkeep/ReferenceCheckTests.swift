@@ -34,7 +34,7 @@ struct ReferenceCheckTests {
             options: options,
             context: scene.context()
         )
-        let backup = try #require(try await checks.all().first)
+        let backup = try #require(try await checks.all().backups.first)
         return try await checks.run(backup, reading: subset, at: Scene.morning)
     }
 

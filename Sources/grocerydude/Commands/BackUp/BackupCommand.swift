@@ -107,7 +107,9 @@ struct BackupCommand: FolderCommand {
             invocation.context.report(.note(suspension))
             return CommandResult(.skipped, message: suspension)
         }
-        try requirePolicy(invocation)
+        if !retention.unsafeAllowRemoveAll {
+            try invocation.profile.requirePolicy(retention.policy(invocation))
+        }
         if dryRun { return try await preview(invocation) }
         let invocation = try await continuing(invocation)
         if let every { return try await run(every: every.duration, invocation) }
@@ -181,17 +183,6 @@ struct BackupCommand: FolderCommand {
         } catch {
             return invocation.failure(error, after: result)
         }
-    }
-
-    /// Throws before any work if old backups are to be removed and no policy keeps any, since a backup alone would look
-    /// like success.
-    private func requirePolicy(_ invocation: Invocation) throws {
-        guard invocation.profile.prunes, retention.policy(invocation).isEmpty,
-            !retention.unsafeAllowRemoveAll
-        else { return }
-        throw OperationError.keepsNothing(
-            "no policy says what to keep, so no backup was made either"
-        )
     }
 
     func options(_ invocation: Invocation) throws -> CreateBackup.Options {

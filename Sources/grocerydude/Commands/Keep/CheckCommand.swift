@@ -78,14 +78,16 @@ struct CheckCommand: FolderCommand {
             options: options(invocation),
             context: invocation.context
         )
-        let backups = try await checks.all()
+        let (backups, away) = try await checks.all()
+        // Named backups were all found.
+        let unreachable = isOfAll(invocation) ? away : nil
         var results: [CheckBackups.Result] = []
         if quick {
             let wanted = try await wanted(of: backups, in: folder, checks, invocation)
             results = try await checks.compare(wanted, at: invocation.now)
             let form = CheckRow.Form(of: wanted, isQuick: true)
             try invocation.console.answer(results.map { CheckRow($0, in: form, invocation) })
-            return result(of: results, invocation)
+            return result(of: results, unreachable, invocation)
         }
         let choice = invocation.profile.check.readDataSubset
         var wanted = try await wanted(of: backups, in: folder, checks, invocation)
@@ -105,7 +107,12 @@ struct CheckCommand: FolderCommand {
         if output.json {
             try invocation.console.answer(results.map { CheckRow($0, in: form, invocation) })
         }
-        return result(of: results, invocation)
+        return result(of: results, unreachable, invocation)
+    }
+
+    /// Returns whether to check all backups.
+    private func isOfAll(_ invocation: Invocation) -> Bool {
+        invocation.profile.check.all && names.isEmpty
     }
 
     /// Returns whether to rehearse a restore.
@@ -121,7 +128,7 @@ struct CheckCommand: FolderCommand {
         _ checks: CheckBackups,
         _ invocation: Invocation
     ) async throws -> [Backup] {
-        if invocation.profile.check.all, names.isEmpty { return backups }
+        if isOfAll(invocation) { return backups }
         let all = names.isEmpty ? ["latest"] : names
         return try await checks.find(
             BackupChoice(in: folder, invocation).naming(all),
@@ -137,9 +144,11 @@ struct CheckCommand: FolderCommand {
         return options
     }
 
-    /// Returns the worst result: damage, then a backup that could not be checked.
+    /// Returns the worst result: damage, then a folder whose backups are unknown, then a backup that could not be
+    /// checked.
     private func result(
         of results: [CheckBackups.Result],
+        _ unreachable: (any Error)?,
         _ invocation: Invocation
     ) -> CommandResult {
         if let bad = results.first(where: { !$0.damage.isEmpty }) {
@@ -147,6 +156,7 @@ struct CheckCommand: FolderCommand {
             return CommandResult(.damaged, of: bad.backup, message: message)
         }
         let result = CommandResult(.done, of: results.count == 1 ? results[0].backup : nil)
+        if let unreachable { return invocation.failure(unreachable, after: result) }
         let unchecked = results.count { !$0.isGood && $0.failure == nil }
         if unchecked > 0 {
             let message = "\(counted(unchecked, "backup was", "backups were")) not checked"

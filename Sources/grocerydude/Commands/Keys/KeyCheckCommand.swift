@@ -35,13 +35,16 @@ struct KeyCheckCommand: FolderCommand {
         let folder = try invocation.folder()
         let names = try await BackupChoice(in: folder, invocation).naming(names)
         let check = CheckKeys(in: folder, context: invocation.context)
-        let items = try await check.run(all ? nil : names, now: invocation.now)
+        let (items, unreachable) = try await check.run(all ? nil : names, now: invocation.now)
         try invocation.console.answer(items.map { KeyCheckRow($0) })
         if items.contains(where: { $0.backup.isEncrypted && $0.failure == nil }) {
             KeyReminder(invocation).recordTrial()
         }
         let result = CommandResult(.done)
-        guard let failure = items.compactMap(\.failure).first else { return result }
+        guard let failure = items.compactMap(\.failure).first else {
+            if all, let unreachable { throw unreachable }
+            return result
+        }
         return result.with(ExitStatus(failure), explain(failure))
     }
 }

@@ -93,7 +93,7 @@ struct CopyCommand: FolderCommand {
 
     /// Returns the path of the file that a target names; `nil` for a folder.
     private func file(_ target: String, _ invocation: Invocation) throws -> FilePath? {
-        guard case .directory(let name) = RemoteAddress(target),
+        guard case .directory(let name) = try RemoteAddress(written: target),
             name.hasSuffix(".zip") || name.hasSuffix(".zip.age")
         else { return nil }
         let path = invocation.absolute(FilePath(name))

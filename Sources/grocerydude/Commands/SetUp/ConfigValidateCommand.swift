@@ -23,7 +23,9 @@ struct ConfigValidateCommand: ConsoleCommand {
             }
             // The chosen profile may be missing.
             if options.profile != nil { _ = try configuration.profile([]) }
-            try configuration.validate(at: Date())
+            let faults = try configuration.validate(at: Date(), on: console)
+            for fault in faults { console.error(fault) }
+            if let first = faults.first { return ExitStatus(first) }
             try console.answer(
                 ConfigValidateAnswer(
                     files: configuration.files.paths,

@@ -17,14 +17,11 @@ struct LinkTarget {
     ///
     /// A word is a directory if one of that name exists, or else a provider if rclone has one.
     ///
-    /// - Throws: `CommandError.meansRclone`, `RemoteError`.
+    /// - Throws: `AddressError`, `RemoteError`.
     init(_ text: String, path: String) async throws {
-        var isDirectory: ObjCBool = false
-        let isThere = FileManager.default.fileExists(atPath: text, isDirectory: &isDirectory)
-        if RemoteAddress(text).isOfRclone || isThere {
+        let written = try RemoteAddress(written: text)
+        if written.isOfRclone || FileManager.default.fileExists(atPath: text) {
             (address, provider) = (text, nil)
-        } else if let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") {
-            throw CommandError.meansRclone(text)
         } else if !text.contains("/"), let provider = try await Self.provider(text) {
             self.provider = provider
             address = RemoteAddress.rclone("\(provider.word):\(path)").text

@@ -74,9 +74,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
             try job.refuseSecrets()
             for text in job.missing { console.show(.warning(text)) }
         }
-        if profile.prunes, profile.retention.isEmpty {
-            throw OperationError.keepsNothing("'prune' is set, and no policy says what to keep")
-        }
+        try profile.requirePolicy(profile.retention)
         let answer = try ScheduleInstallAnswer(
             jobs,
             of: profile,

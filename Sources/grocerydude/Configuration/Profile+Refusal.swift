@@ -1,0 +1,27 @@
+internal import Age
+internal import Operations
+
+extension Profile {
+    /// Refuses settings with which no backup would be made, whatever the stores and the folder are like.
+    ///
+    /// - Parameter console: shows warnings about files of keys.
+    /// - Throws: `OperationError.keepsNothing`; errors of keys.
+    func refuseUseless(on console: Console) throws {
+        try requirePolicy(retention)
+        let ring = KeyRing(keys, console)
+        let recipients = try ring.recipients()
+        if !recipients.isEmpty { try Recipient.check(recipients) }
+        if keys.signingKey != nil { _ = try ring.ownKeys() }
+    }
+
+    /// Refuses to make backups that prune if nothing says what to keep, since a backup alone would look like success.
+    ///
+    /// - Parameter policy: the policy in force.
+    /// - Throws: `OperationError.keepsNothing`.
+    func requirePolicy(_ policy: RetentionPolicy) throws {
+        guard prunes, policy.isEmpty else { return }
+        throw OperationError.keepsNothing(
+            "'prune' is set, and no policy says what to keep, so no backup is made either"
+        )
+    }
+}

@@ -62,12 +62,7 @@ extension Sidecar {
                 try taking.cutElsewhere(access.column(column), of: known)
             }
             try taking.takeParents(of: known.table, known.state.cells + cells)
-            if taking.deltas.isEmpty {
-                if let column = taking.lacking { return .noParent(column: column) }
-                let why = try access.held.row(id)?.why
-                return why.map { [.unique, .yields, .same].contains($0) } == true
-                    ? .lacksValue : .nothing
-            }
+            if taking.deltas.isEmpty { return try taking.failure(of: id) }
             let file = Outgoing(access, outbox: outbox, clock: reading, wall: now, program: program)
             for (table, delta) in taking.deltas {
                 let delta = try delta.movingLongValues(to: file.keep)
@@ -109,6 +104,13 @@ private struct Taking {
             row.state.inserted(at: stamp, cells: cells)
             ?? RowState(causalLength: row.state.causalLength, birth: nil, cells: cells)
         deltas.append((row.table, RowDelta(row.id, state)))
+    }
+
+    /// Returns the reason why nothing of a row is taken.
+    func failure(of id: RowID) throws -> TakenConflict {
+        if let lacking { return .noParent(column: lacking) }
+        guard let why = try access.held.row(id)?.why else { return .nothing }
+        return [.unique, .yields, .same].contains(why) ? .lacksValue : .nothing
     }
 
     /// Moves the row of a ring that names a given row out of it, so that the ring need not be cut at the given row.

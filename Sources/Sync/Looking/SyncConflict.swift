@@ -25,7 +25,7 @@ public struct SyncConflict: Sendable {
     /// The ids of the devices that wrote the values.
     public var wonBy: String
     public var lostBy: String
-    /// What became of a row that was not shown, in words; `nil` if it still waits for the same.
+    /// The fate of a row that was not shown, in words; `nil` if it still waits for the same.
     public var fate: String?
 }
 
@@ -117,7 +117,7 @@ extension Sidecar {
 }
 
 extension HeldRows {
-    /// Returns what became of a row that was not shown; `nil` if it is not shown yet.
+    /// Returns the fate of a row that was not shown; `nil` if it is not shown yet.
     fileprivate func fate(of id: RowID) throws -> String? {
         guard try access.states.known(id)?.state.isAlive == true else {
             return "was deleted while it was not shown"

@@ -123,9 +123,7 @@ public struct SyncOverview: Sendable {
             unsentChanges = unsent.reduce(0) { $0 + $1.changes }
             unwritten = try access.dirty.count
             held = try access.count("SELECT count(*) FROM unshown")
-            yielding = try access.count(
-                "SELECT count(*) FROM held WHERE why IN ('unique', 'yields')"
-            )
+            yielding = try access.held.yieldingCount
             conflicts = try access.removed.conflictCount
             tombstones = try access.count("SELECT sum(dead) FROM tab")
             let files = try access.rows(

@@ -50,6 +50,13 @@ final class HeldRows {
             .compactMap { RowID(bytes: $0.bytes(0)) }
     }
 
+    /// The number of rows that are not shown since another one has a value that only one may have.
+    var yieldingCount: Int64 {
+        get throws {
+            try access.count("SELECT count(*) FROM held WHERE why IN ('unique', 'yields')")
+        }
+    }
+
     /// Whether any row is not shown, or not as its state has it.
     var hasTies: Bool {
         get throws {

@@ -44,6 +44,50 @@ struct RemovedTests {
         return try sidecar.conflicts(all: true)
     }
 
+    @Test("comes back although it became one with the row of its identity")
+    func sameIdentity() async throws {
+        let pair = try DevicePair(
+            schema: "CREATE TABLE k (id INTEGER PRIMARY KEY, day TEXT, v TEXT, n INTEGER)"
+        )
+        try pair.desk.edit("INSERT INTO k VALUES (1, 'mon', '0', 0), (2, 'tue', 't', 1)")
+        let json = #"{"tables": {"k": {"identity": ["day"]}}}"#
+        let map = try SyncMap(json: Array(json.utf8), name: "map")
+        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start, map: map) }
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        try pair.desk.edit("UPDATE k SET day = 'wed' WHERE day = 'tue'")
+        try pair.phone.edit("INSERT INTO k (day, v, n) VALUES ('wed', 'B', 9)")
+        try await pair.exchange(pair.desk, at: 2)
+        try await pair.exchange(pair.phone, pair.desk, at: 2.5)
+        let rows = "SELECT day, v, n FROM k ORDER BY day"
+        try pair.expectEqual(rows, ["mon|0|0", "wed|t|1"])
+        // Values that nobody edited stay, although the other row's are later.
+        try pair.desk.edit("UPDATE k SET n = 5 WHERE day = 'wed'")
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 3)
+        try pair.expectEqual(rows, ["mon|0|0", "wed|t|5"])
+        let listed = try #require(try removed(pair.phone).first { $0.kind == "yielded" })
+        #expect(listed.fate?.hasPrefix("is one with another row") == true)
+        let date = pair.start + 240
+        #expect(try take(listed.number, on: pair.phone, at: date) == .lacksValue)
+        #expect(try take(listed.number, ["day": "fri"], on: pair.phone, at: date) == .taken)
+        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 5)
+        try pair.expectEqual(rows, ["fri|B|9", "mon|0|0", "wed|t|5"])
+    }
+
+    @Test("is not taken back by half if this device deleted the row itself")
+    func deletedHere() async throws {
+        let pair = try await begin(Self.lists, "INSERT INTO list VALUES (1, 'food'), (2, 'old')")
+        try pair.desk.edit("UPDATE list SET name = 'desk' WHERE id = 2")
+        try pair.phone.edit("UPDATE list SET name = 'phone' WHERE id = 2")
+        try await pair.exchange(pair.desk, at: 2)
+        try await pair.exchange(pair.phone, pair.desk, at: 2.5)
+        try pair.desk.edit("DELETE FROM list WHERE id = 2")
+        try await pair.exchange(pair.desk, pair.phone, at: 3)
+        let lost = try #require(try removed(pair.desk).first { $0.kind == "edited" })
+        #expect(try take(lost.number, on: pair.desk, at: pair.start + 240) == .deletedHere)
+        try await pair.exchange(pair.desk, pair.phone, at: 5)
+        try pair.expectEqual("SELECT name FROM list", ["food"])
+    }
+
     @Test("is kept with its values, and comes back with the rows that it belongs to")
     func deleted() async throws {
         let pair = try await begin(

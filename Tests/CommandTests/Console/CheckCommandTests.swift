@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -40,7 +41,7 @@ struct CheckCommandTests {
             #expect(all.errors.contains("there is no remote folder"), "\(all.errors)")
         }
         #expect(!program.sandbox.exists("success"))
-        #expect(try program.expect("log").text.contains("check    failed 10"))
+        #expect(try program.expect("log").text.contains("failed 10"))
         try program.expect("key", "check", "--all", status: 10)
         // What is named is here.
         try program.expect(["check", name] + hook)

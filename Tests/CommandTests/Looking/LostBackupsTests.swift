@@ -51,6 +51,28 @@ struct LostBackupsTests {
         #expect(first.errors.contains("1 backup is gone"), "\(first.errors)")
     }
 
+    @Test("A backup that was away and comes back under another name is not reported as lost")
+    func renamed() throws {
+        let files = FileManager.default
+        let remote = program.sandbox.path("Remote").string
+        let name = try #require(
+            try files.contentsOfDirectory(atPath: remote).filter { $0.hasSuffix(".zip") }.min()
+        )
+        let away = program.sandbox.path("away.zip").string
+        try files.moveItem(atPath: "\(remote)/\(name)", toPath: away)
+        #expect(try program.expect("list").errors.contains("1 backup is gone"))
+        try files.moveItem(atPath: away, toPath: "\(remote)/old \(name)")
+        try program.expect("list")
+        for command in [["check", "--all"], ["status"], ["list"]] {
+            let outcome = try program.expect(command)
+            #expect(!(outcome.text + outcome.errors).contains("gone"), "\(outcome.errors)")
+        }
+        // Away again, it is still one.
+        try files.moveItem(atPath: "\(remote)/old \(name)", toPath: away)
+        #expect(try program.expect("list").errors.contains("1 backup is gone"))
+        #expect(try program.expect("check", "--all").errors.contains("1 backup is gone"))
+    }
+
     @Test("Backups that this program deleted are not reported as lost")
     func deleted() throws {
         let list = try program.expect("list", "--json")

@@ -72,7 +72,7 @@ struct ScheduleOptionsTests {
         #expect(unit.text.contains("SIGNING_KEY=\(sandbox.path("sk"))"), "\(unit.errors)")
         let places = ["--stores", "Vault", "--remote", "Disk/vault", "--kind", "cron"]
         let files = ["recipients=rec.txt", "signing_key=sk", "restore.generation_file=gen"]
-        try install(places + (files + ["restore.notify=HUP:pid"]).flatMap { ["--set", $0] })
+        _ = try install(places + (files + ["restore.notify=HUP:pid"]).flatMap { ["--set", $0] })
         let text = try home.text("table")
         #expect(text.contains("HUP:\(sandbox.path("pid"))"))
         #expect(text.contains("restore.generation_file=\(sandbox.path("gen"))"))

@@ -51,6 +51,34 @@ struct FolderStatusTests {
         #expect(plan.keep.map(\.reasons) == [["last snapshot"], ["newest complete"]])
     }
 
+    @Test("The status does not report a backup that this machine deleted while other runs went on")
+    func deletedMeanwhile() async throws {
+        let scene = try Scene()
+        func catalog(_ hours: Double) -> BackupCatalog {
+            BackupCatalog(scene.sandbox.path("Cache/catalog"), at: Scene.morning + hours * 3600)
+        }
+        let name = try await scene.backUp().backup.name
+        _ = try await scene.backUp(at: Scene.morning + 60)
+        let (missing, knowing, deleting) = (catalog(1), catalog(1), catalog(1))
+        for catalog in [missing, knowing] { _ = try await scene.folder(catalog: catalog).list() }
+        try await DeleteBackup(from: scene.folder(catalog: deleting), context: scene.context()).run(
+            try await scene.folder(catalog: deleting).find(name),
+            at: Scene.morning + 3600,
+            keepingTrash: .zero
+        )
+        try await deleting.save()
+        // One run misses it, and another remembers it after it is gone.
+        _ = try await scene.folder(catalog: missing).list()
+        try await missing.save()
+        try await knowing.save()
+        for hours in [2.0, 4, 48] {
+            let catalog = catalog(hours)
+            let status = await status(scene, catalog: catalog, at: hours * 3600)
+            try await catalog.save()
+            #expect(status.warnings.filter { $0.contains("gone") } == [])
+        }
+    }
+
     @Test("The status reports backups that others removed, for a while, and no other backups")
     func vanished() async throws {
         let scene = try Scene()

@@ -70,6 +70,13 @@ extension BackupCatalog {
         }
     }
 
+    /// A backup that this program took away.
+    struct Taken: Codable {
+        var id: BackupID
+        /// The time of a listing near that, in milliseconds since 1970-01-01 UTC.
+        var time: Int64
+    }
+
     /// The facts about one folder.
     struct Folder: Codable {
         /// The sightings, by the name of a file.
@@ -82,8 +89,70 @@ extension BackupCatalog {
         var listed: Int64?
         /// The backups that this program did not remove, by name, with the time of the last listing that showed them.
         var vanished: [ExactString: Int64] = [:]
+        /// The identities of the vanished backups, by name; `nil` if there are none.
+        var vanishedIDs: [ExactString: BackupID]?
+        /// The backups that this program took away in the last day, by name; `nil` if there are none.
+        ///
+        /// A run that listed them before may remember them after that.
+        var taken: [ExactString: Taken]?
         /// The recent changes of this machine, which a listing may not show yet.
         var deeds = Deeds()
+    }
+}
+
+extension BackupCatalog.Folder {
+    /// Whether this program took a backup away.
+    func isTaken(_ name: ExactString, _ sighting: BackupCatalog.Sighting) -> Bool {
+        sighting.isTaken || taken?[name]?.id == sighting.id
+    }
+
+    /// Returns the names of vanished backups that are here again, or here under another name.
+    ///
+    /// - Parameters:
+    ///   - names: the names of the existing files.
+    ///   - ids: the identities of the backups in them.
+    /// - Returns: the names under which they vanished.
+    func back(_ names: Set<ExactString>, _ ids: Set<BackupID>) -> [ExactString] {
+        vanished.keys.filter { name in
+            names.contains(name) || vanishedIDs?[name].map(ids.contains) ?? false
+        }
+    }
+
+    /// Forgets a backup that had vanished.
+    mutating func forgetVanished(_ name: ExactString) {
+        vanished[name] = nil
+        vanishedIDs?[name] = nil
+    }
+
+    /// Remembers that a backup has vanished, unless another run of this program took it away meanwhile.
+    ///
+    /// - Parameters:
+    ///   - name: its name.
+    ///   - sighting: its file as it was last seen.
+    ///   - now: the current time.
+    mutating func lose(_ name: ExactString, _ sighting: BackupCatalog.Sighting, at now: Int64) {
+        guard !isTaken(name, files[name] ?? sighting) else { return }
+        // It had another name when it vanished before.
+        for (other, id) in vanishedIDs ?? [:] where id == sighting.id { forgetVanished(other) }
+        vanished[name] = listed ?? now
+        vanishedIDs = (vanishedIDs ?? [:]).merging([name: sighting.id]) { $1 }
+    }
+
+    /// Remembers that this program took a backup away, or brought it back.
+    mutating func take(_ name: ExactString, _ id: BackupID?, isTaken: Bool, at now: Int64) {
+        let id = id ?? files[name]?.id ?? vanishedIDs?[name]
+        files[name]?.isTaken = isTaken
+        forgetVanished(name)
+        taken?[name] = nil
+        guard isTaken, let id else { return }
+        taken = (taken ?? [:]).merging([name: .init(id: id, time: now)]) { $1 }
+    }
+
+    /// Forgets vanished backups after 30 days, and after a day which ones this program took away.
+    mutating func forgetOld(at now: Int64) {
+        let day: Int64 = 86_400_000
+        for (name, lost) in vanished where now - lost >= 30 * day { forgetVanished(name) }
+        taken = taken?.filter { now - $0.value.time < day }
     }
 }
 

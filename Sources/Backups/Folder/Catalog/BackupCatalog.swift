@@ -36,8 +36,6 @@ public final class BackupCatalog: Sendable {
 
     /// The minimum time in milliseconds between two records of a folder's listing.
     private static let listingGrain: Int64 = 3_600_000
-    /// The time in milliseconds for which a vanished backup is remembered.
-    private static let vanishedLimit: Int64 = 30 * 86_400_000
 
     /// The keys that open encrypted archives.
     let keys: BackupKeys
@@ -307,25 +305,23 @@ public final class BackupCatalog: Sendable {
             let folder = state.content.folders[address.exact] ?? Folder()
             let gone = folder.files.filter { !names.contains($0.key) }
             let kept = Set(folder.files.filter { names.contains($0.key) }.values.map(\.id))
-            let lost = gone.filter { _, sighting in
-                !kept.contains(sighting.id) && !sighting.isTaken
+            let lost = gone.filter { name, sighting in
+                !kept.contains(sighting.id) && !folder.isTaken(name, sighting)
                     && state.content.backups[sighting.summaryKey].map(isMissed) ?? false
-            }.map(\.key)
+            }
             if !lost.isEmpty { state.losers.insert(address.exact) }
-            let back = folder.vanished.keys.filter(names.contains)
+            let back = folder.back(names, kept)
             let isDue = now.map { $0 - (folder.listed ?? .min / 2) >= Self.listingGrain } ?? false
             guard !gone.isEmpty || !back.isEmpty || isDue else { return }
             state.change { content in
                 var changed = content.folders[address.exact] ?? Folder()
-                for name in gone.keys { changed.files[name] = nil }
                 if let now {
-                    for name in lost { changed.vanished[name] = folder.listed ?? now }
-                    for name in back { changed.vanished[name] = nil }
-                    changed.vanished = changed.vanished.filter {
-                        now - $0.value < Self.vanishedLimit
-                    }
+                    for (name, sighting) in lost { changed.lose(name, sighting, at: now) }
+                    for name in back { changed.forgetVanished(name) }
+                    changed.forgetOld(at: now)
                     changed.listed = now
                 }
+                for name in gone.keys { changed.files[name] = nil }
                 content.folders[address.exact] = changed
                 content.forgetUnseen()
             }
@@ -335,10 +331,11 @@ public final class BackupCatalog: Sendable {
     /// Remembers that this program took a file of a folder away or brought it back, so that the file does not count as
     /// vanished.
     func remember(_ name: String, isTaken: Bool, in address: String) {
+        let id = folder(address).files[name.exact]?.id
+        let now = now ?? 0
         change {
             guard var folder = $0.folders.removeValue(forKey: address.exact) else { return }
-            folder.files[name.exact]?.isTaken = isTaken
-            folder.vanished[name.exact] = nil
+            folder.take(name.exact, id, isTaken: isTaken, at: now)
             // The folder did not fall behind: this program removed its newest backup.
             if isTaken {
                 folder.newest = folder.newest.filter { $0.value.name.exact != name.exact }

@@ -93,6 +93,23 @@ struct RowReturnTests {
         #expect(try content("SELECT name FROM part; SELECT text FROM log") == "three\n20\n30\n")
     }
 
+    @Test("count the rows that triggers change when they come back")
+    func triggers() throws {
+        let schema = [
+            "CREATE TABLE stock (n)", "CREATE TABLE sale (id INTEGER PRIMARY KEY, v)",
+            """
+            CREATE TRIGGER sold AFTER INSERT ON sale BEGIN
+                UPDATE stock SET n = n - 1; UPDATE sale SET v = v || '*' WHERE id = new.id;
+            END
+            """,
+        ]
+        let live = ["INSERT INTO stock VALUES (9)"]
+        try make(schema, ["INSERT INTO sale VALUES (1, 'a'), (2, 'b')"], live: live)
+        let outcome = try bring("sale", where: "true")
+        #expect(outcome.inserted == 2 && outcome.alongside == ["stock": 2, "sale": 2])
+        #expect(try bring("sale", where: "true", .replace).alongside.isEmpty)
+    }
+
     @Test("are compared as the columns that they go into have them", arguments: [false, true])
     func conversion(hasKey: Bool) throws {
         let key = hasKey ? ", PRIMARY KEY (a)" : ""

@@ -74,7 +74,7 @@ struct RemovedTests {
     }
 
     @Test("is not taken back by half if this device deleted the row itself")
-    func deletedHere() async throws {
+    func halfOfRow() async throws {
         let pair = try await begin(Self.lists, "INSERT INTO list VALUES (1, 'food'), (2, 'old')")
         try pair.desk.edit("UPDATE list SET name = 'desk' WHERE id = 2")
         try pair.phone.edit("UPDATE list SET name = 'phone' WHERE id = 2")

@@ -122,13 +122,13 @@ final class ReturnTarget {
         replacesRivals: () throws -> Bool
     ) throws -> Bool {
         do {
-            try statement.run(bound)
+            try rivals.counting(&outcome) { try statement.run(bound) }
         } catch  where isOfUniqueness {
             guard try replacesRivals() else { return false }
             do {
                 let own = keyPlaces.isEmpty ? nil : keyPlaces.map { values[$0] }
                 try rivals.remove(of: values, but: own, &outcome)
-                try statement.run(bound)
+                try rivals.counting(&outcome) { try statement.run(bound) }
             } catch  where isOfUniqueness {
                 throw RowReturnError.unknownRival(
                     rows.into.name,

@@ -120,6 +120,14 @@ final class RivalRows {
         }
     }
 
+    /// Runs a statement that writes one row of the table, and counts the rows that triggers and foreign keys change
+    /// with it.
+    func counting(_ outcome: inout RowReturn.Outcome, _ body: () throws -> Void) throws {
+        let count = ChangeCount()
+        try count.counting(in: database, body)
+        note(count, &outcome)
+    }
+
     private func note(_ count: ChangeCount, _ outcome: inout RowReturn.Outcome) {
         var tables = count.tables
         let table = rows.into

@@ -30,7 +30,7 @@ public struct RowReturn {
         public var removed: Int64 = 0
         /// The keys of the first deleted rows, in words.
         public var removedKeys: [String] = []
-        /// The rows that triggers and foreign keys deleted or changed as well, by the names of their tables.
+        /// The rows that triggers and foreign keys deleted or changed, by the names of their tables.
         ///
         /// Rows of tables without rowids are under an empty name.
         public var alongside: [String: Int64] = [:]

@@ -18,7 +18,7 @@ struct RowsAnswer: Answer {
     var removed: Int64
     /// The keys of the first of these rows.
     var removedRows: [String]
-    /// The rows that were deleted or changed with these.
+    /// The rows that triggers and foreign keys deleted or changed.
     var alongside: [Alongside]
     var files: Int
     /// The columns of the rows that the table no longer has.
@@ -76,26 +76,28 @@ struct RowsAnswer: Answer {
         return "\(entity ?? table) in '\(store)': \(parts.joined(separator: ", "))"
     }
 
-    /// The deletions in one line; `nil` if there are none.
+    /// The other changes in one line: other rows that were deleted, and what triggers and foreign keys did; `nil` if
+    /// nothing did.
     var lossLine: String? {
-        guard removed > 0 else { return nil }
+        let tables = alongside.map { "\($0.rows) of \($0.table.map { "'\($0)'" } ?? "others")" }
+            .joined(separator: ", ")
+        guard removed > 0 else {
+            let verb = dryRun ? "would change" : "changed"
+            return alongside.isEmpty
+                ? nil : "triggers and foreign keys \(verb) rows too: \(tables)"
+        }
         let more = removed - Int64(removedRows.count)
         let keys = removedRows.joined(separator: "; ") + (more > 0 ? "; and \(more) more" : "")
         let rows = counted(Int(removed), "other row", "other rows")
         let verb = dryRun ? "would be deleted" : removed == 1 ? "was deleted" : "were deleted"
-        var text =
-            "\(rows) with \(removed == 1 ? "its" : "their") unique values \(verb): \(keys)"
-        if !alongside.isEmpty {
-            let tables = alongside.map { "\($0.rows) of \($0.table.map { "'\($0)'" } ?? "others")" }
-            text +=
-                "; by triggers and foreign keys went or changed with that: \(tables.joined(separator: ", "))"
-        }
-        return text
+        let text = "\(rows) with \(removed == 1 ? "its" : "their") unique values \(verb): \(keys)"
+        if alongside.isEmpty { return text }
+        return "\(text); by triggers and foreign keys went or changed with that: \(tables)"
     }
 
     func write(to console: Console) {
         console.done(line, isDryRun: dryRun)
-        lossLine.map(console.message)
+        lossLine.map { console.show(.warning($0)) }
         if !lostColumns.isEmpty {
             let names = lostColumns.map { "'\($0)'" }.joined(separator: ", ")
             console.show(

@@ -132,17 +132,38 @@ extension HeldRows {
 }
 
 extension RowStates {
-    /// Returns a short text of a row, which is its name if it has one.
+    /// Returns a short text of a row: its name, else the names of rows that it refers to, and its first numbers.
     func title(of id: RowID) throws -> String? {
+        let cells = try cells(of: id)
+        if let name = cells.name { return name }
+        let parts = try cells.prefix(3).compactMap { column, value -> String? in
+            switch value.unmarked {
+            case .row(let other): try self.cells(of: other).name
+            case .integer, .real: "\(column) \(value.forPeople)"
+            default: nil
+            }
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    /// Returns the present values of a row, or the last ones of a deleted row.
+    private func cells(of id: RowID) throws -> [(column: ColumnName, value: Value)] {
         let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []
-        let texts = try (cells.isEmpty ? access.removed.lastCells(of: id) : cells).compactMap {
-            cell -> (name: String, text: String)? in
-            guard case .text(let bytes) = cell.1, !bytes.isEmpty, bytes.count <= 80,
+        return try (cells.isEmpty ? access.removed.lastCells(of: id) : cells)
+            .filter { !$0.0.isReserved }
+    }
+}
+
+extension [(column: ColumnName, value: Value)] {
+    /// The text by which a person may recognise the row: the first short one, or that of a column for names.
+    fileprivate var name: String? {
+        let texts = compactMap { column, value -> (column: String, text: String)? in
+            guard case .text(let bytes) = value, !bytes.isEmpty, bytes.count <= 80,
                 let text = String(validating: bytes, as: UTF8.self)
             else { return nil }
-            return (cell.0.description, text)
+            return (column.description, text)
         }
-        let named = texts.first { ["name", "title", "subject", "label"].contains($0.name) }
+        let named = texts.first { ["name", "title", "subject", "label"].contains($0.column) }
         return (named ?? texts.first)?.text
     }
 }

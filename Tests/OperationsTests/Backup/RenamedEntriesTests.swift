@@ -58,9 +58,7 @@ struct RenamedEntriesTests {
     func renamed(from: String, to: String) async throws {
         try await atEachMoment { scene in
             let stores = scene.stores.string
-            guard rename("\(stores)/\(from)", "\(stores)/\(to)") == 0 else {
-                throw FileError.missing(FilePath(from))
-            }
+            try #require(rename("\(stores)/\(from)", "\(stores)/\(to)") == 0)
         } _: { scene, context, moment in
             let outcome = try await scene.backUp(context: context)
             let names = try names(in: outcome.backup, of: scene)

@@ -27,7 +27,7 @@ struct PruneCommandTests {
     func noPolicy() throws {
         let outcome = try program.run(["backup", "--prune"] + places)
         #expect(outcome.status == 64)
-        #expect(outcome.errors.contains("no backup was made"))
+        #expect(outcome.errors.contains("no backup is made"))
         #expect(try backups().isEmpty)
         #expect(try program.run(["backup", "--prune", "--keep-last", "1"] + places).status == 0)
         #expect(try backups().count == 1)

@@ -332,7 +332,7 @@ struct RemovedTests {
         try await pair.exchange(pair.phone, pair.desk, at: 3)
         let number = try #require(try pair.phone.unshown.first?.number)
         let later = pair.start + 240
-        #expect(try take(number, on: pair.phone, at: later) == .nothing)
+        #expect(try take(number, on: pair.phone, at: later) == .lacksValue)
         #expect(try take(number, ["place": "7"], on: pair.phone, at: later) == .noColumn)
         #expect(try take(number, ["position": "7"], on: pair.phone, at: later) == .taken)
         try await pair.exchange(pair.phone, pair.desk, at: 5)

@@ -19,14 +19,12 @@ extension CreateBackup {
         else { return nil }
         var root = newest.root
         var exclusions = newest.exclusions
-        var recipients = newest.summary.recipients
         if let location = newest.file.location {
             do {
                 let keys = folder.keys
                 let archived = try ArchivedBackup(location, name: newest.name, keys: keys)
                 root = archived.header?.root
                 exclusions = archived.header?.excluded?.key
-                recipients = archived.header?.recipients
             } catch let error where error.isOfKeys {
                 // The recorded facts are those of this very file.
             } catch {
@@ -35,7 +33,7 @@ extension CreateBackup {
         }
         let home = folder.home(of: newest)
         // With other exclusions, a restore would keep other files. With other recipients, others can restore.
-        guard recipients == written.header.recipients, root == written.header.root,
+        guard newest.summary.recipients == written.header.recipients, root == written.header.root,
             exclusions == written.header.excluded?.key,
             home.content(of: newest) == written.trailer.content,
             // Another machine may have deleted it in spite of our lock.

@@ -18,13 +18,18 @@ struct DirectoryLook {
     ///   - directory: the stores directory.
     ///   - part: the part to look at; `nil` for all of it.
     ///   - kept: paths that a restore leaves as they are.
+    ///   - exclusions: the rules for such paths, which also hold for what comes to be later.
     /// - Throws: `FileError`.
-    init(at directory: StoresDirectory, of part: RestoredPart?, but kept: Set<RelativePath>) throws
-    {
+    init(
+        at directory: StoresDirectory,
+        of part: RestoredPart?,
+        but kept: Set<RelativePath>,
+        _ exclusions: Exclusions
+    ) throws {
         latest = try FileInfo(of: directory.path).changed
         try Directory.open(directory.path).walk(failed: { _, _ in }) { file in
             if file.path.parent == nil, directory.leavesOut(file.name, file.info) { return .skip }
-            if kept.contains(file.path) { return .skip }
+            if kept.contains(file.path) || exclusions.excludes(file) { return .skip }
             if part?.contains(file.path) ?? true, !file.isMadeByReading { add(file) }
             return .descend
         }

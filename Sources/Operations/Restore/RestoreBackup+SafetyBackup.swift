@@ -26,7 +26,8 @@ extension RestoreBackup {
         guard options.makesSafetyBackup, let live = try? StoresDirectory(paths.live) else {
             return SafetyBackup(kept: kept)
         }
-        let look = try DirectoryLook(at: live, of: plan.roots, but: kept ?? [])
+        let exclusions = try archived.exclusions()
+        let look = try DirectoryLook(at: live, of: plan.roots, but: kept ?? [], exclusions)
         let backup = try await makeSafetyBackup(
             of: live,
             before: archived,
@@ -54,7 +55,12 @@ extension RestoreBackup {
         guard let before = safety.look else { return }
         // If nothing was moved out of the way, there is no directory for it.
         let now = try FileInfo.ifPresent(place).map { _ in
-            try DirectoryLook(at: StoresDirectory(place), of: plan.roots, but: safety.kept ?? [])
+            try DirectoryLook(
+                at: StoresDirectory(place),
+                of: plan.roots,
+                but: safety.kept ?? [],
+                plan.archived.exclusions()
+            )
         }
         if now?.isSame(as: before) ?? before.isEmpty { return }
         let error = RestoreError.changed(now?.newest?.below(live) ?? live)

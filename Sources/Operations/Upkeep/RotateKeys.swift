@@ -74,6 +74,11 @@ public struct RotateKeys: Sendable {
                         by: received.backup,
                         at: date
                     )
+                    folder.memory.catalog.remember(
+                        recipients: BackupKeys.digest(of: recipients),
+                        of: new.name,
+                        in: folder.address
+                    )
                     renamed.insert(received.backup.name.exact)
                     item.rotated = new
                     outcome.problems += received.problems + problems

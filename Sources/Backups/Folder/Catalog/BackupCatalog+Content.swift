@@ -95,6 +95,8 @@ extension BackupCatalog {
         ///
         /// A run that listed them before may remember them after that.
         var taken: [ExactString: Taken]?
+        /// The digests of the recipients for whom this program encrypted files again, by name; `nil` if there are none.
+        var recipients: [ExactString: String]?
         /// The recent changes of this machine, which a listing may not show yet.
         var deeds = Deeds()
     }

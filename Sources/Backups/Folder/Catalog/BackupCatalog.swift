@@ -321,10 +321,32 @@ public final class BackupCatalog: Sendable {
                     changed.forgetOld(at: now)
                     changed.listed = now
                 }
-                for name in gone.keys { changed.files[name] = nil }
+                for name in gone.keys {
+                    changed.files[name] = nil
+                    changed.recipients?[name] = nil
+                }
                 content.folders[address.exact] = changed
                 content.forgetUnseen()
             }
+        }
+    }
+
+    /// Remembers for whom a file was encrypted again: its manifest has the recipients of before.
+    package func remember(recipients: String?, of name: String, in address: String) {
+        change {
+            var folder = $0.folders[address.exact] ?? Folder()
+            folder.recipients = folder.recipients ?? [:]
+            folder.recipients?[name.exact] = recipients
+            $0.folders[address.exact] = folder
+        }
+    }
+
+    /// Corrects the recipients of backups that were encrypted again.
+    func correctRecipients(of backups: inout [Backup], in address: String) {
+        guard let known = folder(address).recipients, !known.isEmpty else { return }
+        for index in backups.indices {
+            guard let recipients = known[backups[index].name.exact] else { continue }
+            backups[index].summary.recipients = recipients
         }
     }
 

@@ -177,7 +177,6 @@ public struct BackupFolder: Sendable {
             }
         }
         listing.backups = try await memory.backups(files, in: address, timeZone: timeZone)
-        memory.catalog.correctRecipients(of: &listing.backups, in: address)
         do {
             try keys.signers?.check()
         } catch {

@@ -31,11 +31,13 @@ public struct BackupMemory: Sendable {
         in address: String,
         timeZone: LocalZone
     ) async throws -> [Backup] {
-        try await catalog.backups(
+        var backups = try await catalog.backups(
             files,
             in: address,
             timeZone: timeZone,
             checkCancellation: checkCancellation
         )
+        catalog.correctRecipients(of: &backups, in: address)
+        return backups
     }
 }

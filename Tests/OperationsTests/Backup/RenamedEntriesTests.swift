@@ -29,9 +29,11 @@ struct RenamedEntriesTests {
     }
 
     /// Runs `body` with a context that makes a change at each moment, until a run ends before the change.
+    ///
+    /// The result of `body` holds the expectations after the change.
     private func atEachMoment(
         _ change: @escaping @Sendable (Scene) throws -> Void,
-        _ body: (Scene, OperationContext, _ moment: Int) async throws -> Void
+        _ body: (Scene, OperationContext, _ moment: Int) async throws -> () throws -> Void
     ) async throws {
         for moment in 1...Self.moments {
             let scene = try scene()
@@ -42,8 +44,9 @@ struct RenamedEntriesTests {
                 try change(scene)
                 isDone.withLock { $0 = true }
             })
-            try await body(scene, context, moment)
+            let expect = try await body(scene, context, moment)
             if !isDone.withLock({ $0 }) { return }
+            try expect()
         }
         Issue.record("a run has more than \(Self.moments) moments")
     }
@@ -61,12 +64,14 @@ struct RenamedEntriesTests {
             try #require(rename("\(stores)/\(from)", "\(stores)/\(to)") == 0)
         } _: { scene, context, moment in
             let outcome = try await scene.backUp(context: context)
-            let names = try names(in: outcome.backup, of: scene)
-            for last in ["1", "2", "3", "note"] {
-                let found = names.filter { $0 == last || $0.hasSuffix("/\(last)") }
-                #expect(!found.isEmpty, "\(from) → \(to) at \(moment): \(names)")
+            return {
+                let names = try names(in: outcome.backup, of: scene)
+                for last in ["1", "2", "3", "note"] {
+                    let found = names.filter { $0 == last || $0.hasSuffix("/\(last)") }
+                    #expect(!found.isEmpty, "\(from) → \(to) at \(moment): \(names)")
+                }
+                #expect(Set(names).count == names.count)
             }
-            #expect(Set(names).count == names.count)
         }
     }
 
@@ -78,22 +83,20 @@ struct RenamedEntriesTests {
             let backup = try await scene.backUp().backup
             let late = scene.sandbox.path("Stores/photos/late")
             do {
-                let safety = try await scene.restoring(context: context).run(
-                    backup,
-                    to: scene.stores
-                )
-                .safetyBackup
-                let saved = try safety.map { try names(in: $0, of: scene) } ?? []
-                #expect(
-                    try saved.contains("photos/late") || FileInfo.ifPresent(late) != nil
-                        || FileInfo.ifPresent(scene.sandbox.path("Stores")) == nil,
-                    "at \(moment)"
-                )
+                let restore = scene.restoring(context: context)
+                let safety = try await restore.run(backup, to: scene.stores).safetyBackup
+                return {
+                    let saved = try safety.map { try names(in: $0, of: scene) } ?? []
+                    let isThere = try FileInfo.ifPresent(late) != nil
+                    #expect(saved.contains("photos/late") || isThere, "at \(moment)")
+                }
             } catch RestoreError.changed {
-                #expect(try FileInfo.ifPresent(late) != nil, "at \(moment)")
-                #expect(try scene.leftovers().isEmpty, "at \(moment)")
+                return {
+                    #expect(try FileInfo.ifPresent(late) != nil, "at \(moment)")
+                    #expect(try scene.leftovers().isEmpty, "at \(moment)")
+                }
             } catch RestoreError.rolledBack(RestoreError.changed, _) {
-                #expect(try FileInfo.ifPresent(late) != nil, "at \(moment)")
+                return { #expect(try FileInfo.ifPresent(late) != nil, "at \(moment)") }
             }
         }
     }

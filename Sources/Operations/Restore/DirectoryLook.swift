@@ -2,7 +2,7 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// All names, sizes and times in a stores directory at one moment, as one number.
+/// All names, sizes and times of files in a stores directory at one moment, as one number.
 ///
 /// Two equal looks mean that nothing was written in between, also by a process that has ended since.
 struct DirectoryLook {
@@ -43,17 +43,16 @@ struct DirectoryLook {
 
     private mutating func add(_ file: WalkedFile) {
         let info = file.info
+        if info.changed >= latest { (newest, latest) = (file.path, info.changed) }
+        // What is in a directory is looked at by itself, and one that has only what a restore keeps is none of its own.
+        guard info.kind != .directory else { return }
         var hasher = Hasher()
         hasher.combine(file.path)
         hasher.combine(info.identity)
-        // A directory's time changes with files that only readers make; names in it are looked at by themselves.
-        if info.kind != .directory {
-            hasher.combine(info.size)
-            hasher.combine(info.modified)
-        }
+        hasher.combine(info.size)
+        hasher.combine(info.modified)
         sum &+= UInt64(bitPattern: Int64(hasher.finalize()))
         count += 1
-        if info.changed >= latest { (newest, latest) = (file.path, info.changed) }
     }
 }
 

@@ -91,7 +91,10 @@ struct RecoverRestoreTests {
     private func expectLockedRestore(_ scene: Scene) async throws {
         let watched = WatchedFileSystem(base: LocalFileSystem()) {
             guard try scene.phases().contains(.staging) else { return }
-            #expect(try LockHolder.of(scene.stores)?.process == getpid())
+            // While other locks go, the system's list of them may pass over one.
+            var holder: LockHolder?
+            for _ in 1...10 where holder == nil { holder = try LockHolder.of(scene.stores) }
+            #expect(holder?.process == getpid())
         }
         try await scene.restore(fileSystem: watched) { $0.makesSafetyBackup = false }
         #expect(try scene.itemNames().count == 12)

@@ -223,7 +223,7 @@ public struct CreateBackup: Sendable {
         _ lineage: inout Lineage?
     ) async throws -> (ArchiveDraft, WrittenArchive) {
         let anomalyGuard = anomalyGuard(after: backups)
-        let expected = anomalyGuard.expected?.compactMap { RelativePath(printed: $0.path) }
+        let knownStores = anomalyGuard.expected?.compactMap { RelativePath(printed: $0.path) }
         // A backup that may have to wait is a file of this machine first.
         let streaming =
             options.streams && !options.queues ? try await folder.streamingFolder(context) : nil
@@ -253,7 +253,7 @@ public struct CreateBackup: Sendable {
                     recipients: BackupKeys.digest(of: recipients()),
                     scratch: destination.workplace,
                     anomalyGuard: anomalyGuard,
-                    knownStores: Set(expected ?? []),
+                    knownStores: Set(knownStores ?? []),
                     knownMissing: next.missing,
                     isFirstTry: next.number == 1,
                     isLastTry: next.isLast

@@ -53,5 +53,8 @@ struct VisitedEntries {
     }
 
     /// Returns whether an entry was visited before directories were last found to have changed.
-    func contains(_ path: RelativePath) -> Bool { known.contains(path.hashValue) }
+    func contains(_ path: RelativePath) -> Bool {
+        // As long as no directory has changed, no path need be hashed for this.
+        !known.isEmpty && known.contains(path.hashValue)
+    }
 }

@@ -7,7 +7,7 @@ internal import SystemPackage
 
 /// The program's output: answers to standard output, everything else to standard error.
 final class Console: Sendable {
-    private let options: OutputOptions
+    private let style: OutputStyle
     /// The profile of the run, if there are several.
     private let profile: String?
     private let progress: Mutex<ProgressBar?>
@@ -18,14 +18,14 @@ final class Console: Sendable {
     private static let records = FilePath(ProcessEnvironment.state + "/grocerydude/progress")
 
     /// - Parameters:
-    ///   - options: the options of the output.
+    ///   - style: the format and the amount of output.
     ///   - profile: the profile of the run, if there are several.
-    init(_ options: OutputOptions, profile: String? = nil) {
-        self.options = options
+    init(_ style: OutputStyle, profile: String? = nil) {
+        self.style = style
         self.profile = profile
-        let isShown = !options.noProgress && !options.quiet
-        progress = Mutex(isShown && isatty(2) == 1 && !options.json ? ProgressBar() : nil)
-        statusLines = Mutex(isShown && options.json ? StatusLines() : nil)
+        let isShown = !style.noProgress && !style.quiet
+        progress = Mutex(isShown && isatty(2) == 1 && !style.json ? ProgressBar() : nil)
+        statusLines = Mutex(isShown && style.json ? StatusLines() : nil)
     }
 
     /// Whether there is a terminal for questions.
@@ -33,7 +33,7 @@ final class Console: Sendable {
 
     /// Writes an answer in the requested format.
     func answer(_ answer: some Answer) throws {
-        if options.json {
+        if style.json {
             writeAnswer(try Self.json(answer) + "\n")
         } else {
             answer.write(to: self)
@@ -54,7 +54,7 @@ final class Console: Sendable {
     ///
     /// The line of a dry run is a requested answer, and is always written.
     func done(_ line: String, isDryRun: Bool = false) {
-        guard isDryRun || !options.quiet else { return }
+        guard isDryRun || !style.quiet else { return }
         answer(line)
     }
 
@@ -96,13 +96,13 @@ final class Console: Sendable {
 
     /// Writes a message for people, unless only errors are wanted.
     func message(_ text: String) {
-        guard options.level >= .info else { return }
+        guard style.level >= .info else { return }
         withoutProgress { say(label + text) }
     }
 
     /// Writes an error with its hint, on one line if only errors are wanted.
     func error(_ error: any Error) {
-        if options.json {
+        if style.json {
             let message = ErrorMessage(
                 code: ExitStatus(error).rawValue,
                 message: explain(error),
@@ -120,7 +120,7 @@ final class Console: Sendable {
         withoutProgress {
             let hint = Hint.after(error)
             let text = "error: \(label)\(explain(error))"
-            guard !options.quiet else { return say(text + (hint.map { "; hint: \($0)" } ?? "")) }
+            guard !style.quiet else { return say(text + (hint.map { "; hint: \($0)" } ?? "")) }
             say(text)
             if let hint { say("hint: \(hint)") }
         }
@@ -169,7 +169,7 @@ final class Console: Sendable {
     }
 
     /// Whether answers on the terminal replace each other.
-    var redraws: Bool { isatty(1) == 1 && !options.json }
+    var redraws: Bool { isatty(1) == 1 && !style.json }
 
     /// Whether the reader of the answers is gone.
     var isAnswerLost: Bool { lostAnswer.withLock { $0 != nil } }
@@ -181,7 +181,7 @@ final class Console: Sendable {
             progress.withLock { $0?.begin(stage, total: total) }
             statusLines.withLock { $0?.begin(stage, total: total) }
             record.withLock { $0.begin(stage, total: total) }
-            if options.level >= .verbose {
+            if style.level >= .verbose {
                 tell("note", stage.rawValue + (total.map { ": \(byteCount($0))" } ?? ""))
             }
         case .advanced(let bytes):
@@ -189,7 +189,7 @@ final class Console: Sendable {
             tell(statusLines.withLock { $0?.advance(bytes) })
             tellOthers(bytes)
         case .note(let text): tell("note", text)
-        case .detail(let text): if options.level >= .verbose { tell("note", text) }
+        case .detail(let text): if style.level >= .verbose { tell("note", text) }
         case .warning(let text): tell("warning", text)
         case .problem(let problem):
             tell(
@@ -203,7 +203,7 @@ final class Console: Sendable {
             tell("note", "waiting for \(holder.map(Self.shown) ?? "another run")")
         case .waitingForRemote(let address, let duration):
             // An unattended run reports it only if it fails.
-            guard isatty(2) == 1 || options.json || options.verbose > 0 else { return }
+            guard isatty(2) == 1 || style.json || style.verbose > 0 else { return }
             tell("note", "waiting for '\(address)' for \(duration.components.seconds) s")
         }
     }
@@ -233,9 +233,9 @@ final class Console: Sendable {
     /// Writes an event to standard error; problems are written even in quiet mode.
     private func tell(_ type: String, _ text: String) {
         let isProblem = type == "problem" || type == "warning"
-        guard isProblem || options.level >= .info else { return }
+        guard isProblem || style.level >= .info else { return }
         withoutProgress {
-            if options.json {
+            if style.json {
                 var message = ["message_type": type, "message": text]
                 message["profile"] = profile
                 let line = try? Self.json(message)

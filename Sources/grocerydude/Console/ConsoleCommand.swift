@@ -21,7 +21,7 @@ extension ConsoleCommand {
         Interruption.install()
         // A umask that restricts the owner would create archives that this program cannot read.
         _ = umask(umask(0o777) & 0o077)
-        let console = Console(output)
+        let console = Console(output.style)
         let status: ExitStatus
         do {
             status = console.status(after: try await run(on: console))

@@ -58,7 +58,7 @@ extension InvokedCommand {
         var worst = ExitStatus.done
         for profile in profiles {
             try Interruption.check()
-            let console = runsAllProfiles ? Console(output, profile: profile.name) : console
+            let console = runsAllProfiles ? Console(output.style, profile: profile.name) : console
             let invocation = Invocation(profile, output, console, changesNothing: changesNothing)
             worst = .worse(worst, await CommandRun(invocation).run(self))
         }

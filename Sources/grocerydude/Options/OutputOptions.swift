@@ -14,20 +14,38 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Show no progress bar.")
     var noProgress = false
 
+    /// The format and the amount of output that they ask for.
+    var style: OutputStyle {
+        OutputStyle(json: json, quiet: quiet, verbose: verbose, noProgress: noProgress)
+    }
+
+    /// The detail of the reports.
+    var level: LogLevel { style.level }
+}
+
+/// The format and the amount of output.
+struct OutputStyle {
+    /// Whether the output is JSON.
+    let json: Bool
+    /// Whether only answers that were asked for are written, and errors in one line.
+    let quiet: Bool
+    /// The number of times that more detail is asked for.
+    var verbose = 0
+    /// Whether no progress is shown.
+    var noProgress = false
+
     /// The detail of the reports.
     var level: LogLevel {
         quiet ? .warning : verbose > 1 ? .debug : verbose > 0 ? .verbose : .info
     }
 
-    /// Returns the options for an error about a command line that could not be parsed.
-    static func said(in arguments: [String]) -> OutputOptions {
+    /// Returns the style for an error about a command line that could not be parsed.
+    static func said(in arguments: [String]) -> OutputStyle {
         let words = arguments.dropFirst().prefix { $0 != "--" }
         let isQuiet = words.contains {
             $0 == "--quiet" || !$0.hasPrefix("--") && $0.hasPrefix("-") && $0.contains("q")
         }
-        return OutputOptions.parseOrExit(
-            (words.contains("--json") ? ["--json"] : []) + (isQuiet ? ["--quiet"] : [])
-        )
+        return OutputStyle(json: words.contains("--json"), quiet: isQuiet)
     }
 }
 

@@ -27,7 +27,7 @@ enum NameCompletion {
         }
         let output = try OutputOptions.parse(["--quiet"])
         let profile = try configuration(line).profile(flags)
-        let invocation = Invocation(profile, output, Console(output), changesNothing: true)
+        let invocation = Invocation(profile, output, Console(output.style), changesNothing: true)
         let folder = try RememberedFolder.folder(for: invocation.folder())
         return try WorkThread.wait { try await folder.list().backups }.shownNames
     }

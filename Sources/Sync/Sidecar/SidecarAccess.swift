@@ -10,21 +10,15 @@ typealias DeviceID = Changes.DeviceID
 final class SidecarAccess {
     let database: Database
     private let path: FilePath
-    private var deviceNumbers = Numbers<DeviceID>()
-    private var tableNumbers = Numbers<TableName>()
-    private var columnNumbers = Numbers<ColumnName>()
+    private lazy var deviceNumbers = ShortNumbers<DeviceID>("device", number: "n", name: "id", self)
+    private lazy var tableNumbers = ShortNumbers<TableName>("tab", number: "t", name: "name", self)
+    private lazy var columnNumbers = ShortNumbers<ColumnName>(
+        "col",
+        number: "c",
+        name: "name",
+        self
+    )
     private var statements: [UnsafePointer<UInt8>: SidecarStatement] = [:]
-
-    /// Names, with the numbers that represent them in rows.
-    private struct Numbers<Name: Hashable> {
-        var names: [Int64: Name] = [:]
-        var numbers: [Name: Int64] = [:]
-
-        mutating func add(_ name: Name, _ number: Int64) {
-            names[number] = name
-            numbers[name] = number
-        }
-    }
 
     init(_ database: Database, of path: FilePath) {
         self.database = database
@@ -78,77 +72,26 @@ final class SidecarAccess {
 
     /// Returns the number of a device, and assigns one if it is new; the zero stamp's device has 0.
     func number(of device: DeviceID) throws -> Int64 {
-        if device.isZero { return 0 }
-        if let number = deviceNumbers.numbers[device] { return number }
-        let number = try number(of: device.bytes, in: "device", column: "n", name: "id")
-        deviceNumbers.add(device, number)
-        return number
-    }
-
-    func device(_ number: Int64) throws -> DeviceID {
-        if number == 0 { return .zero }
-        if let device = deviceNumbers.names[number] { return device }
-        guard let bytes = try bytes("SELECT id FROM device WHERE n = ?", number),
-            let device = DeviceID(bytes: bytes)
-        else { throw damaged("there is no device \(number)") }
-        deviceNumbers.add(device, number)
-        return device
+        device.isZero ? 0 : try deviceNumbers.number(of: device)
     }
 
     /// Returns the number of a table, and assigns one if it is new.
-    func number(of table: TableName) throws -> Int64 {
-        if let number = tableNumbers.numbers[table] { return number }
-        let number = try number(of: table.bytes, in: "tab", column: "t", name: "name")
-        tableNumbers.add(table, number)
-        return number
+    func number(of table: TableName) throws -> Int64 { try tableNumbers.number(of: table) }
+
+    /// Returns the number of a column's name, which is the same in all tables; assigns one if it is new.
+    func number(of column: ColumnName) throws -> Int64 { try columnNumbers.number(of: column) }
+
+    func device(_ number: Int64) throws -> DeviceID {
+        number == 0 ? .zero : try deviceNumbers.name(number)
     }
 
-    func table(_ number: Int64) throws -> TableName {
-        if let table = tableNumbers.names[number] { return table }
-        guard let bytes = try bytes("SELECT name FROM tab WHERE t = ?", number),
-            let table = TableName(bytes: bytes)
-        else { throw damaged("there is no table \(number)") }
-        tableNumbers.add(table, number)
-        return table
-    }
+    func table(_ number: Int64) throws -> TableName { try tableNumbers.name(number) }
 
-    /// Returns the number of a column's name, which is the same in all tables.
-    func number(of column: ColumnName) throws -> Int64 {
-        if let number = columnNumbers.numbers[column] { return number }
-        let number = try number(of: column.bytes, in: "col", column: "c", name: "name")
-        columnNumbers.add(column, number)
-        return number
-    }
-
-    func column(_ number: Int64) throws -> ColumnName {
-        if let column = columnNumbers.names[number] { return column }
-        guard let bytes = try bytes("SELECT name FROM col WHERE c = ?", number),
-            let column = ColumnName(bytes: bytes)
-        else { throw damaged("there is no column \(number)") }
-        columnNumbers.add(column, number)
-        return column
-    }
+    func column(_ number: Int64) throws -> ColumnName { try columnNumbers.name(number) }
 
     /// Returns the numbers of the columns that sync, in order.
     func numbers(of table: TableMapping) throws -> [Int64] {
         try table.columns.map { try number(of: $0.name) }
-    }
-
-    private func number(
-        of name: [UInt8],
-        in table: String,
-        column: String,
-        name nameColumn: String
-    ) throws -> Int64 {
-        let name = Data(name)
-        let query = "SELECT \(column) FROM \(table) WHERE \(nameColumn) = ?"
-        if let number = try row(query, [name]) { return number[0] }
-        try run("INSERT INTO \(table) (\(nameColumn)) VALUES (?)", [name])
-        return database.lastInsertedRowID
-    }
-
-    private func bytes(_ sql: String, _ number: Int64) throws -> [UInt8]? {
-        try row(sql, [number]).map { $0.bytes(0) }
     }
 
     // MARK: - Single values
@@ -174,6 +117,55 @@ final class SidecarAccess {
     func set(_ key: String, bytes: [UInt8]) throws { try set(key, Data(bytes)) }
 
     func forget(_ key: String) throws { try run("DELETE FROM meta WHERE k = ?", [key]) }
+}
+
+/// A name that a short number represents in rows.
+private protocol ShortenedName: Hashable {
+    init?(bytes: some Collection<UInt8>)
+    var bytes: [UInt8] { get }
+}
+
+extension DeviceID: ShortenedName {}
+extension TableName: ShortenedName {}
+extension ColumnName: ShortenedName {}
+
+/// A table of names and their numbers, as far as it was read.
+private final class ShortNumbers<Name: ShortenedName> {
+    private var names: [Int64: Name] = [:]
+    private var numbers: [Name: Int64] = [:]
+    private let (table, number, name): (String, String, String)
+    private unowned let access: SidecarAccess
+
+    init(_ table: String, number: String, name: String, _ access: SidecarAccess) {
+        (self.table, self.number, self.name) = (table, number, name)
+        self.access = access
+    }
+
+    /// Returns the number of a name, and assigns one if it is new.
+    func number(of name: Name) throws -> Int64 {
+        if let number = numbers[name] { return number }
+        let bytes = Data(name.bytes)
+        let query = "SELECT \(number) FROM \(table) WHERE \(self.name) = ?"
+        if let row = try access.row(query, [bytes]) { return add(name, row[0]) }
+        try access.run("INSERT INTO \(table) (\(self.name)) VALUES (?)", [bytes])
+        return add(name, access.database.lastInsertedRowID)
+    }
+
+    /// Returns the name with a number.
+    func name(_ number: Int64) throws -> Name {
+        if let name = names[number] { return name }
+        let query = "SELECT \(name) FROM \(table) WHERE \(self.number) = ?"
+        guard let name = try access.row(query, [number]).flatMap({ Name(bytes: $0.bytes(0)) })
+        else { throw access.damaged("there is no \(table) \(number)") }
+        _ = add(name, number)
+        return name
+    }
+
+    private func add(_ name: Name, _ number: Int64) -> Int64 {
+        names[number] = name
+        numbers[name] = number
+        return number
+    }
 }
 
 extension Row {

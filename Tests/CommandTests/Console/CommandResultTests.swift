@@ -23,9 +23,9 @@ struct CommandResultTests {
     }
 
     @Test("A result keeps what was done before an error, and has the error's code and message")
-    func failure() {
-        let output = OutputOptions.said(in: ["grocerydude", "--quiet"])
-        let invocation = Invocation(Profile(), output, Console(output))
+    func failure() throws {
+        let output = try OutputOptions.parse(["--quiet"])
+        let invocation = Invocation(Profile(), output, Console(output.style))
         var before = CommandResult(.done, bytes: 7)
         before.backup = "a Stores.zip"
         let result = invocation.failure(BackupFolderError.noBackups("x"), after: before)

@@ -70,6 +70,7 @@ struct RelativePathTests {
         #expect(path.name == "c")
         #expect(try path.parent == RelativePath("a/b"))
         #expect(try RelativePath("a").parent == nil)
+        #expect(path.ancestors.map(\.description) == ["a", "a/b"])
         #expect(try RelativePath("a/b").appending("c") == path)
         #expect(RelativePath(name: "c") == (try RelativePath("c")))
     }

@@ -85,6 +85,12 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         bytes.lastIndex(of: slash).map { RelativePath(unchecked: Array(bytes[..<$0])) }
     }
 
+    /// The paths of the directories above it, the outermost first.
+    public var ancestors: [RelativePath] {
+        bytes.indices.filter { bytes[$0] == slash }
+            .map { RelativePath(unchecked: Array(bytes[..<$0])) }
+    }
+
     /// The components, in order.
     public var components: [FileName] {
         bytes.split(separator: slash).map { FileName(unchecked: Array($0)) }

@@ -7,7 +7,8 @@ internal import SystemPackage
 
 /// The program's output: answers to standard output, everything else to standard error.
 final class Console: Sendable {
-    private let style: OutputStyle
+    /// The format and the amount of output.
+    let style: OutputStyle
     /// The profile of the run, if there are several.
     private let profile: String?
     private let progress: Mutex<ProgressBar?>

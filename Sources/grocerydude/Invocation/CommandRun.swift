@@ -80,7 +80,7 @@ struct CommandRun {
     func saveCatalog() async {
         do {
             try await invocation.memory.catalog.save()
-        } catch  where invocation.output.level >= .verbose {
+        } catch  where invocation.console.style.level >= .verbose {
             invocation.console.message("the list of known backups was not saved: \(explain(error))")
         } catch {}
     }
@@ -107,7 +107,7 @@ struct CommandRun {
         if Run.Command.scheduled.contains(command) { run.notifications = invocation.notifications }
         if invocation.applies("metrics_file") { run.metricsFile = invocation.profile.metricsFile }
         run.log = invocation.log
-        run.tellsLogTrouble = invocation.output.level >= .verbose
+        run.tellsLogTrouble = invocation.console.style.level >= .verbose
         noteOtherPlaces()
         return run
     }

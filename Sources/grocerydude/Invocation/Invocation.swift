@@ -27,7 +27,6 @@ struct Invocation {
     }
 
     let console: Console
-    let output: OutputOptions
     /// All settings in force.
     let profile: Profile
     /// Whether the run leaves everything as it is, even caches and the log.
@@ -44,12 +43,10 @@ struct Invocation {
 
     init(
         _ profile: Profile,
-        _ output: OutputOptions,
         _ console: Console,
         changesNothing: Bool = false
     ) {
         self.console = console
-        self.output = output
         self.profile = profile
         self.changesNothing = changesNothing
         var context = OperationContext(
@@ -59,7 +56,7 @@ struct Invocation {
             lockWait: profile.lockWait,
             scratch: ProcessEnvironment.scratch
         )
-        context.tellsDetails = output.level >= .verbose
+        context.tellsDetails = console.style.level >= .verbose
         context.locks = FilePath(ProcessEnvironment.state + "/grocerydude/locks")
         self.context = context
         log = RunLog(FilePath(ProcessEnvironment.state + "/grocerydude/log.sqlite"))
@@ -79,9 +76,9 @@ struct Invocation {
 
     /// The file system, which reports its steps in verbose mode.
     var fileSystem: any FileSystem {
-        guard output.level >= .verbose else { return LocalFileSystem() }
-        return TellingFileSystem { [context, output] text, weight in
-            if weight == .step || output.level == .debug { context.report(.note(text)) }
+        guard console.style.level >= .verbose else { return LocalFileSystem() }
+        return TellingFileSystem { [context, console] text, weight in
+            if weight == .step || console.style.level == .debug { context.report(.note(text)) }
         }
     }
 

@@ -59,7 +59,7 @@ extension InvokedCommand {
         for profile in profiles {
             try Interruption.check()
             let console = runsAllProfiles ? Console(output.style, profile: profile.name) : console
-            let invocation = Invocation(profile, output, console, changesNothing: changesNothing)
+            let invocation = Invocation(profile, console, changesNothing: changesNothing)
             worst = .worse(worst, await CommandRun(invocation).run(self))
         }
         return worst

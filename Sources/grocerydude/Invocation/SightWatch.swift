@@ -19,7 +19,6 @@ struct Sight {
 struct SightWatch {
     private let invocation: Invocation
     private var console: Console { invocation.console }
-    private var output: OutputOptions { invocation.output }
 
     init(_ invocation: Invocation) { self.invocation = invocation }
 
@@ -43,7 +42,7 @@ struct SightWatch {
             while true {
                 // The watch starts before the look, so that no change in between is missed.
                 let watch = FolderWatch(of: try invocation.folder())
-                let now = Invocation(invocation.profile, output, console)
+                let now = Invocation(invocation.profile, console)
                 let (text, show) = await sight(now, look)
                 if let error = show.error, shown == nil { throw error }
                 if text != shown { try present(show, isFirst: shown == nil) }
@@ -93,7 +92,7 @@ struct SightWatch {
             // This moves the cursor home, and erases the screen (https://vt100.net/docs/vt510-rm/ED.html).
             if console.redraws {
                 console.answer(text: "\u{1B}[H\u{1B}[2J")
-            } else if !isFirst, !output.json {
+            } else if !isFirst, !console.style.json {
                 console.answer(text: "\n")
             }
             if let opening = sight.opening { console.message(opening) }

@@ -24,7 +24,6 @@ struct SetupSite {
     init(
         _ stores: StoresOptions,
         _ kind: ScheduleKind?,
-        _ output: OutputOptions,
         _ console: Console
     ) throws {
         var options = stores.configuration
@@ -45,7 +44,7 @@ struct SetupSite {
         self.options = options
         self.place = place
         self.kind = try kind ?? Self.scheduler
-        invocation = Invocation(profile, output, console)
+        invocation = Invocation(profile, console)
     }
 
     private static var scheduler: ScheduleKind? {
@@ -100,7 +99,7 @@ struct SetupSite {
         profile.stores = stores
         profile.remote = target.address
         profile.origins["remote"] = .flag("the folder")
-        let attempt = Invocation(profile, invocation.output, invocation.console)
+        let attempt = Invocation(profile, invocation.console)
         let address = attempt.place
         let folder = RemoteAddress(address)
         if case .directory(let path) = folder {

@@ -23,9 +23,8 @@ struct CommandResultTests {
     }
 
     @Test("A result keeps what was done before an error, and has the error's code and message")
-    func failure() throws {
-        let output = try OutputOptions.parse(["--quiet"])
-        let invocation = Invocation(Profile(), output, Console(output.style))
+    func failure() {
+        let invocation = Invocation(Profile(), Console(OutputStyle(json: false, quiet: true)))
         var before = CommandResult(.done, bytes: 7)
         before.backup = "a Stores.zip"
         let result = invocation.failure(BackupFolderError.noBackups("x"), after: before)

@@ -146,7 +146,7 @@ struct PartSearch {
     /// Returns the path to exchange so that another path gets into its place.
     private func place(of path: RelativePath) throws -> RelativePath {
         var directory = try Directory.open(live.path)
-        for parent in sequence(first: path, next: \.parent).dropFirst().reversed() {
+        for parent in path.ancestors {
             guard let info = try FileInfo.inside(live.path, parent) else {
                 try require(directory, for: parent)
                 return parent

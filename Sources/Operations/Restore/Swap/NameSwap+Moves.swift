@@ -151,7 +151,7 @@ extension NameSwap {
     ) throws -> Bool {
         var isWhole = true
         // Also flush moves of an earlier run that was killed before it flushed them.
-        var touched = Set(names.flatMap { sequence(first: $0, next: \.parent).dropFirst() })
+        var touched = Set(names.flatMap(\.ancestors))
         for path in names {
             // A symbolic link in place of a directory leads elsewhere.
             guard let info = try FileInfo.inside(source, path),
@@ -215,7 +215,7 @@ extension NameSwap {
         in target: FilePath,
         like source: FilePath?
     ) throws {
-        for parent in sequence(first: path, next: \.parent).dropFirst().reversed() {
+        for parent in path.ancestors {
             if let info = try FileInfo.inside(target, parent) {
                 guard info.kind == .directory else {
                     throw FileError.notA(.directory, parent.below(target))

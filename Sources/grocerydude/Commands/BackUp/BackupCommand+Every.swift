@@ -24,7 +24,7 @@ extension BackupCommand {
             while true {
                 let next = ContinuousClock.now + pace
                 try Interruption.check()
-                let now = Invocation(invocation.profile, output, invocation.console)
+                let now = Invocation(invocation.profile, invocation.console)
                 // The look precedes the backup, so that no change in between is missed.
                 let sight = try? StoresSight(of: now.stores, as: options, at: now.now)
                 if sight == nil || sight?.text != seen {

@@ -39,7 +39,7 @@ extension BackupCommand {
             continued.originName = name
         }
         if let key { try KeyRing.trust(key, as: name) }
-        return Invocation(continued, invocation.output, console)
+        return Invocation(continued, console)
     }
 
     /// Returns the place for a profile's `origin`, if the configuration names its directories, and no origin yet.

@@ -46,7 +46,7 @@ struct ReportCommand: ConsoleCommand {
     var output: OutputOptions { folder.output }
 
     func run(on console: Console) async throws -> ExitStatus {
-        let invocations = try profiles().map { Invocation($0, output, console) }
+        let invocations = try profiles().map { Invocation($0, console) }
         guard let first = invocations.first else { return .done }
         let file = isToOutput ? nil : try ReportFile(at: path())
         var page = ReportPage(now: first.now, timeZone: first.timeZone, tool: first.tool)

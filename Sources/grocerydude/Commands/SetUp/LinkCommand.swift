@@ -65,7 +65,7 @@ struct LinkCommand: ConsoleCommand {
     private func check(_ target: LinkTarget?, _ console: Console) async throws -> ExitStatus {
         let flag = FlagValue("the folder", "remote", target?.address)
         let profile = try Configuration(stores.configuration).profile(stores.flags + [flag])
-        let invocation = Invocation(profile, output, console)
+        let invocation = Invocation(profile, console)
         let outcome = try await invocation.probe().run()
         try console.answer(ProbeAnswer(outcome, of: invocation.address))
         if let error = outcome.error { throw error }
@@ -78,7 +78,7 @@ struct LinkCommand: ConsoleCommand {
         var profile = Profile(name: place.profile)
         profile.remote = target.address
         profile.origins["remote"] = .flag("the folder")
-        let invocation = Invocation(profile, output, console)
+        let invocation = Invocation(profile, console)
         let address = invocation.address
         let linked = try place.remote
         let old = linked.map { invocation.place($0.address) }

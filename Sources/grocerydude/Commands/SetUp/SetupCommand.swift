@@ -43,7 +43,7 @@ struct SetupCommand: ConsoleCommand {
     }
 
     private func setUp(on console: Console) async throws -> ExitStatus {
-        let site = try SetupSite(stores, scheduler.kind, output, console)
+        let site = try SetupSite(stores, scheduler.kind, console)
         let asks = console.canAsk && !yes && !output.json
         let questions = SetupQuestions(
             site: site,

@@ -31,7 +31,7 @@ struct UnlinkCommand: ConsoleCommand {
         let linked = try place.remote
         let flag = FlagValue("the configuration", "remote", linked?.address)
         let profile = try Configuration(options).profile([flag])
-        let invocation = Invocation(profile, output, console)
+        let invocation = Invocation(profile, console)
         var answer = UnlinkAnswer(
             profile: place.profile,
             stores: printable(invocation.absolute(invocation.stores)),

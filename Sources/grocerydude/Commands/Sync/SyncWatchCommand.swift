@@ -33,7 +33,7 @@ struct SyncWatchCommand: ExchangingCommand {
         do {
             while true {
                 // The look precedes the exchange, so that no change in between is missed.
-                let now = Invocation(invocation.profile, output, invocation.console)
+                let now = Invocation(invocation.profile, invocation.console)
                 let sight = await look(now)
                 let isDue = retry.map { $0 <= .now } ?? false
                 if sight == nil || sight != seen || isDue {

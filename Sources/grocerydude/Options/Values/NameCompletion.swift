@@ -25,9 +25,12 @@ enum NameCompletion {
         let flags = [("--stores", "stores"), ("--remote", "remote")].map { name, key in
             FlagValue(name, key, value(of: name, in: line))
         }
-        let output = try OutputOptions.parse(["--quiet"])
         let profile = try configuration(line).profile(flags)
-        let invocation = Invocation(profile, output, Console(output.style), changesNothing: true)
+        let invocation = Invocation(
+            profile,
+            Console(OutputStyle(json: false, quiet: true)),
+            changesNothing: true
+        )
         let folder = try RememberedFolder.folder(for: invocation.folder())
         return try WorkThread.wait { try await folder.list().backups }.shownNames
     }

@@ -140,7 +140,7 @@ struct ReferenceSearch {
             names.first { NamedParent.isNamed($0.1, stem) }
                 ?? names.first { hint.stem != nil && NamedParent.resembles($0.1, stem) }
         }.first?.0
-        // In 'nid' one letter stands for the notes.
+        // In 'nid' one letter abbreviates the notes.
         guard found == nil, let letter = hint.stem, letter.count == 1 else { return found }
         let initial = names.filter { $0.1.text.hasPrefix(letter) }
         return initial.count == 1 ? initial[0].0 : nil

@@ -84,12 +84,12 @@ struct ScheduleInstallCommand: ConsoleCommand {
         )
         if !dryRun { try await install(jobs, of: profile, kind, console) }
         try console.answer(answer)
-        if !dryRun { tell(of: profile, kind, on: console) }
+        if !dryRun { showAdvice(on: profile, kind, on: console) }
         return .done
     }
 
     /// Reports what else has to happen: something has to remove old backups, and to start new ones.
-    private func tell(of profile: Profile, _ kind: ScheduleKind, on console: Console) {
+    private func showAdvice(on profile: Profile, _ kind: ScheduleKind, on console: Console) {
         if profile.schedule != nil, !profile.prunes {
             console.show(
                 .note(

@@ -9,11 +9,11 @@ internal import SystemPackage
 struct SyncEnableCommand: SyncingCommand {
     static let configuration = CommandConfiguration(
         "enable",
-        "Have a store take part: begin a group, or join one.",
+        "Add a store to a sync group: begin a group, or join one.",
         discussion: """
-            First it looks, and tells what it finds: who takes part, how the rows of each table are known on \
-            all devices, which tables are left out, and what it guesses from the rows. Then it asks, keeps a \
-            copy of the store as it is, and exchanges once. Rows that are alike become one; nothing is removed.
+            First it reports what it finds: which devices take part, how each table's rows are known on all \
+            devices, which tables are left out, and what it guesses from the rows. Then it asks, keeps a \
+            copy of the store, and exchanges once. Equal rows become one; nothing is removed.
             """,
         example: "grocerydude sync enable --container ~/Dropbox/Sync",
         "grocerydude sync enable --container rclone:nas:sync --store Notes.sqlite --dry-run"

@@ -54,7 +54,7 @@ extension SampleCommand {
             "import",
             "Add the items of a JSON file that are not there yet.",
             discussion: """
-                Items are told apart by their 'id': one that is there stays as it is, unless '--replace' is \
+                Items are known by their 'id': an item that is there stays as it is, unless '--replace' is \
                 given. If anything in the file is wrong, nothing is changed. '-' is standard input.
                 """,
             example: "grocerydude sample import list.json",

@@ -69,7 +69,7 @@ struct BackupCut {
     ) throws {
         let survey = try directory.survey(
             leavingOut: options.leavingOut,
-            links: options.isSafety ? .ignored : options.followsLinks ? .followed : .told,
+            links: options.isSafety ? .ignored : options.followsLinks ? .followed : .reported,
             threads: context.threads,
             passesOver: passesOver,
             isCancelled: context.checkCancellation

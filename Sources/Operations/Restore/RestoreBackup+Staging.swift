@@ -60,7 +60,7 @@ extension RestoreBackup {
         do {
             try first.removeJournal()
         } catch {
-            tellLeftover(of: first.paths, error)
+            reportLeftover(of: first.paths, error)
         }
     }
 

@@ -59,7 +59,7 @@ struct Invocation {
             lockWait: profile.lockWait,
             scratch: ProcessEnvironment.scratch
         )
-        context.tellsDetails = output.level >= .verbose
+        context.reportsDetails = output.level >= .verbose
         context.locks = FilePath(ProcessEnvironment.state + "/grocerydude/locks")
         self.context = context
         log = RunLog(FilePath(ProcessEnvironment.state + "/grocerydude/log.sqlite"))
@@ -80,7 +80,7 @@ struct Invocation {
     /// The file system, which reports its steps in verbose mode.
     var fileSystem: any FileSystem {
         guard output.level >= .verbose else { return LocalFileSystem() }
-        return TellingFileSystem { [context, output] text, weight in
+        return ReportingFileSystem { [context, output] text, weight in
             if weight == .step || output.level == .debug { context.report(.note(text)) }
         }
     }

@@ -240,7 +240,7 @@ struct RunTests {
         _ = await perform(run)
         #expect(try entries().last == "finally:0:a Stores.zip")
         #expect(scene.told == [])
-        run.tellsLogTrouble = true
+        run.reportsLogTrouble = true
         _ = await perform(run)
         #expect(scene.told.count == 1)
         #expect(scene.told.first?.hasPrefix("warning: this run was not logged: ") == true)
@@ -250,7 +250,7 @@ struct RunTests {
     func damagedLog() async throws {
         try scene.sandbox.write("no database, no database", to: "State/log.sqlite")
         var run = makeRun([:])
-        run.tellsLogTrouble = true
+        run.reportsLogTrouble = true
         _ = await perform(run)
         #expect(try log.entries().map(\.exitCode) == [0])
         #expect(scene.told.first?.contains("log.sqlite.damaged") == true)

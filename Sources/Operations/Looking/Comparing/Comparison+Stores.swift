@@ -185,7 +185,7 @@ extension Error {
         switch self as any Error {
         case StoreError.noSpace: false
         case is StoreError: true
-        default: tellsDamage
+        default: reportsDamage
         }
     }
 }

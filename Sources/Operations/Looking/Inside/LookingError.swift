@@ -112,7 +112,7 @@ public enum LookingError: ExplainedError {
     static func translating<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error where error.tellsDamage {
+        } catch let error where error.reportsDamage {
             throw LookingError.damaged(error)
         }
     }
@@ -123,7 +123,7 @@ public enum LookingError: ExplainedError {
     static func translating<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
-        } catch let error where error.tellsDamage {
+        } catch let error where error.reportsDamage {
             throw LookingError.damaged(error)
         }
     }

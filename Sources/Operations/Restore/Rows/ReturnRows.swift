@@ -255,7 +255,7 @@ public struct ReturnRows: Sendable {
                 path: path.description,
                 reason: "a row refers to this file, and it is not in the backup"
             )
-            context.tell([problem])
+            context.reportProblems([problem])
             outcome.problems.append(problem)
         }
         return paths.filter(there.contains)

@@ -135,14 +135,14 @@ struct CopyCommand: FolderCommand {
         try invocation.console.answer(
             CopyAnswer(outcome, from: source.address, to: target.address)
         )
-        tellOfOtherKeys(outcome, invocation)
+        reportOtherKeys(outcome, invocation)
         let result = CommandResult(problems: outcome.problems)
         guard let failure = outcome.failure else { return result }
         return result.with(ExitStatus(failure), result.message)
     }
 
     /// Reports that existing copies may have other recipients than the given ones.
-    private func tellOfOtherKeys(_ outcome: CopyBackups.Outcome, _ invocation: Invocation) {
+    private func reportOtherKeys(_ outcome: CopyBackups.Outcome, _ invocation: Invocation) {
         guard !recipients.recipient.isEmpty else { return }
         let sealed = outcome.items.filter { $0.wasThere && $0.copy?.isEncrypted == true }
         guard let first = sealed.first?.copy else { return }

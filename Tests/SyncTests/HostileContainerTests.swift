@@ -299,7 +299,7 @@ struct HostileContainerTests {
     }
 
     @Test(
-        "An own file that is cut or gone is published again at the next run, and told before",
+        "An own file that is cut or gone is published again at the next run, and reported before",
         arguments: ["changes", "base", "part", "card", "map", "group"],
         [true, false]
     )
@@ -461,7 +461,7 @@ struct HostileContainerTests {
     }
 
     @Test(
-        "A damaged file is told with its reason, or is nothing to tell; all others are read",
+        "A damaged file is reported with its reason, or is nothing to report; all others are read",
         arguments: ["changes", "part", "base", "card", "map", "group", "blob"],
         Damage.allCases
     )

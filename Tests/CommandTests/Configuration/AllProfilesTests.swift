@@ -95,7 +95,7 @@ struct AllProfilesTests {
             try errors([], ["GROCERYDUDE_REMOTE": "x"]).contains("'GROCERYDUDE_REMOTE' would be")
         )
         #expect(try errors(["--profile", "a"]).contains("exclude each other"))
-        // Two may share a folder: the backups of each tell whose they are.
+        // Two may share a folder: the backups of each say whose they are.
         try program.configure(
             "profiles: {a: {stores: /a, remote: /r}, b: {stores: /b, remote: /r/}}\n"
         )

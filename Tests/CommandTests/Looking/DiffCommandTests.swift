@@ -219,7 +219,7 @@ struct DiffCommandTests {
                 .split(separator: "\n").first.map(String.init)
         )
         var bytes = try program.sandbox.read("Remote/\(name)")
-        // In the middle of the store's data: the note and the manifest stand behind it.
+        // In the middle of the store's data: the note and the manifest are behind it.
         let place = try #require(
             bytes.indices.first { bytes[$0...].starts(with: Array("Shop.sqlite".utf8)) }
         )

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// 'restore --rows', and what is told of tables that have no rows of their own, as a person uses it.
+/// 'restore --rows', and the reports of tables that have no rows of their own, as a person uses it.
 @Suite("A restore of rows")
 struct RowsBackTests {
     private let program: Program

@@ -159,7 +159,7 @@ struct ScheduleInstallationTests {
         try program.configure("profiles: {photos: {schedule: hourly}}\n")
         #expect(try run("install", "--kind", "systemd-user", failing: true).status == 1)
         #expect(try sandbox.contents(of: ".config/systemd").items.map(\.detail) == before)
-        // Where nobody is to be told, nobody is asked.
+        // If nobody is to be notified, nobody is asked.
         let written = try run("install", "--kind", "systemd-user", "--no-enable", failing: true)
         #expect(written.status == 0)
     }

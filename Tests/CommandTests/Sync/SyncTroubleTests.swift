@@ -121,7 +121,7 @@ struct SyncTroubleTests {
         } else {
             try LocalFileSystem().remove(phone.path.appending(".local/state/grocerydude/sync"))
         }
-        // Under another name it is another machine, which is told how it would be one.
+        // Under another name it is another machine; the hint says how both would be one.
         let other = try phone.run(
             "sync",
             "enable",

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A directory that is watched")
 struct DirectoryWatchTests {
-    @Test("tells of names that come, change and go, and of nothing else", arguments: [true, false])
+    @Test("reports names that come, change and go, and nothing else", arguments: [true, false])
     func changes(usesEvents: Bool) throws {
         let sandbox = try Sandbox()
         try sandbox.directory("a/below")

@@ -38,7 +38,7 @@ struct RestoreAnnouncementTests {
         }
     }
 
-    @Test("is a file that counts restores, and counts anew once it makes no sense")
+    @Test("is a file that counts restores, and starts again if it makes no sense")
     func generationFile() async throws {
         let name = try await scene.backUp().backup.name
         let file = scene.sandbox.path("Stores.generation")
@@ -74,7 +74,7 @@ struct RestoreAnnouncementTests {
         #expect(scene.told.contains { $0.contains("the application is not running") })
     }
 
-    @Test("that cannot be given is told, and the data is restored")
+    @Test("that cannot be made is reported, and the data is restored")
     func failures() async throws {
         try await scene.backUp()
         for (minute, text) in ["", "-1", "1", "0", "two"].enumerated() {

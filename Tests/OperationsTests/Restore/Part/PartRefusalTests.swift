@@ -44,7 +44,7 @@ struct PartRefusalTests {
         return try #require(last)
     }
 
-    @Test("is one that the backup does not have: the nearest name is told")
+    @Test("is one that the backup does not have: the nearest name is shown")
     func missing() async throws {
         let part = try await PartScene()
         for name in ["photoz", "photos/new", "../Remote", "/etc/passwd", "photos/.."] {

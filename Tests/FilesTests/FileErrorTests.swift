@@ -30,7 +30,7 @@ struct FileErrorTests {
             (.notA(.directory, "a"), "'a' is not a directory"),
             (.exists("a"), "'a' is there already"),
             (.endedEarly("a"), "'a' is shorter than expected"),
-            (.tooLong("a", limit: 5), "'a' is longer than 5 bytes, as no such file is"),
+            (.tooLong("a", limit: 5), "'a' is longer than 5 bytes, the limit of such files"),
             (.locked("a", holder: nil), "'a' is in use by another run"),
             (.unsafeName("..", reason: "no"), "the name '..' is refused: no"),
             (.exists("a\u{1B}[2Jb\n"), "'a\\u{1b}[2Jb\\n' is there already"),

@@ -53,7 +53,7 @@ struct SynchronisedFolder {
 
     /// Returns a warning about stores in the folder.
     func warning(about stores: FilePath) -> String {
-        "'\(printable(stores))' is in '\(printable(path))', which \(program) synchronises: that damages SQLite stores which are in use"
+        "'\(printable(stores))' is in '\(printable(path))', which \(program) synchronises: that damages SQLite stores in use"
     }
 
     /// The files and directories that such programs keep at the top level of their folders.

@@ -318,7 +318,7 @@ struct DiffCommandTests {
         )
         // Another row has the name.
         let unique = try bringBack("id = 3", status: 1)
-        #expect(unique.errors.contains("another has its unique values"))
+        #expect(unique.errors.contains("another row has its unique values"))
         let parent = try bringBack("id = 2", status: 1)
         #expect(parent.errors.contains("of 'shop'"))
         #expect(try query("SELECT count(*) FROM item") == "2\n")

@@ -43,7 +43,7 @@ struct RowsBackTests {
     func shadows() throws {
         try sql("DELETE FROM note WHERE rowid = 1")
         let shadow = try bring("note_content", status: 1)
-        #expect(shadow.errors.contains("where the virtual table 'note' keeps its data"))
+        #expect(shadow.errors.contains("holds the data of the virtual table 'note'"))
         #expect(shadow.errors.contains("--only STORE"))
         #expect(try bring("note", status: 1).errors.contains("is a virtual table"))
         #expect(try sql("INSERT INTO note(note) VALUES ('integrity-check')").isEmpty)

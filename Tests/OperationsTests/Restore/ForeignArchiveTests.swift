@@ -104,7 +104,7 @@ struct ForeignArchiveTests {
             directory: scene.stores
         )
         let error = await #expect(throws: RestoreError.self) { try await scene.restore("Old") }
-        #expect(error?.description.contains("one name where case is ignored") == true)
+        #expect(error?.description.contains("the same name if case is ignored") == true)
         try await scene.backUp()
         try await scene.restore("[2026") { $0.makesSafetyBackup = false }
         #expect(try scene.sandbox.read("Stores/README") == Array("b".utf8))

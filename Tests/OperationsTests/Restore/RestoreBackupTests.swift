@@ -277,7 +277,7 @@ struct RestoreBackupTests {
         try faulty.assertFaultWasMet()
         #expect(
             error?.description.hasPrefix(
-                "restore failed, your data is as it was: the data that would be replaced cannot be backed up first: "
+                "restore failed, your data is as it was: the present data cannot be backed up before it is replaced: "
             ) == true
         )
         #expect(error?.hint?.contains("--no-safety-backup") == true)

@@ -33,7 +33,7 @@ struct NotSyncedTests {
         try faulty.assertFaultWasMet()
         let problem = try #require(problems.first)
         #expect(problems.count == 1 && problem.kind == .notSynced && problem.path == name)
-        let words = "the change of '\(name)' may not outlast a loss of power: cannot sync"
+        let words = "the change of '\(name)' may be lost in a power failure: cannot sync"
         #expect(problem.description.hasPrefix(words), "\(problem)")
         #expect(scene.told.count { $0.contains(words) } == 1, "\(scene.told)")
     }
@@ -64,9 +64,10 @@ struct NotSyncedTests {
         }
         try faulty.assertFaultWasMet()
         #expect(
-            error?.description.contains("your data is as it was: the data that would be") == true
+            error?.description.contains("your data is as it was: the present data cannot be")
+                == true
         )
-        #expect(error?.description.contains("loss of power: cannot sync") == true)
+        #expect(error?.description.contains("power failure: cannot sync") == true)
         #expect(try scene.itemNames().count == 11)
         #expect(try scene.leftovers() == [])
     }

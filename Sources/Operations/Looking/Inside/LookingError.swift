@@ -55,13 +55,13 @@ public enum LookingError: ExplainedError {
         case .notOfRows(.view, let name, _, let place):
             "'\(name)' in \(place) is a view, which has no rows of its own"
         case .notOfRows(.shadow, let name, let owner, let place):
-            "'\(name)' in \(place) is where the virtual table\(owner.map { " '\($0)'" } ?? "") keeps its data, which only that may change"
+            "'\(name)' in \(place) holds the data of the virtual table\(owner.map { " '\($0)'" } ?? ""), and only that table may change it"
         case .notOfRows(_, let name, _, let place):
-            "'\(name)' in \(place) is a virtual table, which is passed over: its module has its rows"
+            "'\(name)' in \(place) is a virtual table, which is skipped: its module has its rows"
         case .subentity(let name, let root, _, let place):
             "'\(name)' in \(place) has no table of its own: its rows are among those of '\(root)'"
         case .badCondition(let text, let reason, _):
-            "'\(text)' is no condition that rows can meet: \(reason)"
+            "'\(text)' is not a condition on rows: \(reason)"
         case .damaged(let error): explain(error)
         }
     }
@@ -81,7 +81,7 @@ public enum LookingError: ExplainedError {
             "name '\(root)', with '--where' and the condition 'Z_ENT = \(number)'"
         case .notOfRows(.view, _, _, _): "name the tables that it shows"
         case .notOfRows:
-            "all of its store comes back with 'grocerydude restore NAME --only STORE'; 'grocerydude sql' asks it"
+            "restore its whole store with 'grocerydude restore NAME --only STORE', or query it with 'grocerydude sql'"
         case .badCondition(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }
         case .severalStores(_, let stores):
             "name one with '\(Advice.option("store", stores.first ?? "PATH"))'"

@@ -282,7 +282,7 @@ public enum ReturnRowsError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .storeIsGone(let store, _):
-            "bring all of it back: 'grocerydude restore NAME --only \(Advice.part(store))'"
+            "restore the whole store: 'grocerydude restore NAME --only \(Advice.part(store))'"
         }
     }
 }

@@ -62,7 +62,7 @@ struct PartRefusalTests {
     @Test("is all of it", arguments: [".", "./", "/", ""])
     func everything(name: String) async throws {
         let part = try await PartScene()
-        try await expectRefusal(of: ["note", name], in: part, saying: "'.' is all")
+        try await expectRefusal(of: ["note", name], in: part, saying: "'.' is the whole")
     }
 
     @Test("is one whose directory is a file, or a link that leads elsewhere")

@@ -226,7 +226,7 @@ struct ExtractCommandTests {
         // It may have the file, as far as anybody can know.
         let unknown = try program.expect("list", "--contains", "photos", status: 3)
         #expect(unknown.errors.contains("there is no key"))
-        #expect(!unknown.errors.contains("no backup is like that"))
+        #expect(!unknown.errors.contains("no backup matches"))
         #expect(
             try program.run(["extract", "latest", "photos/map.jpg", "--to", "-"] + identity).output
                 == Self.map
@@ -440,7 +440,7 @@ struct ExtractCommandTests {
         #expect(try found("list", "--contains", "phot") == [])
         #expect(
             try program.expect("list", "--contains", "phot").errors.contains(
-                "no backup is like that"
+                "no backup matches"
             )
         )
         try program.expect("list", "--contains", "photos", "--trash", status: 64)

@@ -101,7 +101,7 @@ struct TrustAddCommand: FolderCommand {
 struct TrustRemoveCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "remove",
-        "Trust a machine no more: its backups stay, and count for nothing here.",
+        "Stop trusting a machine: its backups stay, but no longer count here.",
         example: "grocerydude trust remove nas:/srv/app"
     )
 

@@ -8,9 +8,9 @@ struct DiffCommand: FolderCommand {
         "diff",
         "Show what changed between two backups, or since one: files, tables and rows.",
         discussion: """
-            Each of the two is named as a backup is, by its file name, its display name, any unique part \
-            of it, or 'latest'; 'live' is the stores directory as it is now. Rows are compared byte for \
-            byte, and known by their primary key, else by their rowid.
+            Name each of the two by its file name, its display name, any unique part of it, or 'latest'; \
+            'live' is the stores directory as it is now. Rows are compared byte for byte, and known by their \
+            primary key, else by their rowid.
 
             With '--sql' the answer is the statements that turn the old store into the new one: \
             grocerydude diff NAME live --sql | sqlite3 -bail COPY-OF-THE-OLD-STORE

@@ -34,7 +34,7 @@ struct FindCommand: FolderCommand {
         name: .customLong("where"),
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Find the rows of this table, or of this entity, that meet this, in SQL: item \"name = 'Milk'\".",
+            "Find the rows of this table or entity that meet a condition in SQL: item \"name = 'Milk'\".",
             valueName: "table sql"
         )
     )
@@ -48,7 +48,7 @@ struct FindCommand: FolderCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With TEXT: search only this table, or this entity's.",
+            "With TEXT: search only this table or entity.",
             valueName: "name"
         )
     )

@@ -8,7 +8,7 @@ internal import SystemPackage
 struct CopyCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "copy",
-        "Copy backups to another remote folder, one to a file, or those that wait here.",
+        "Copy backups to another remote folder, or one to a file, or send those that wait here.",
         discussion: """
             Each is verified, and read back if the other folder is not on this machine. Identities, tags, \
             notes and pins go along; a backup that is there already is passed over. A damaged one is not \

@@ -18,7 +18,7 @@ extension SampleCommand {
         @Argument(help: "The new file, or '-'.", completion: .file(extensions: ["json"]))
         var file: String
 
-        @Option(help: ArgumentHelp("Whose list it is, for who imports it.", valueName: "name"))
+        @Option(help: ArgumentHelp("The owner's name, which 'import' shows.", valueName: "name"))
         var owner: String?
 
         @OptionGroup(title: HelpSection.common) var stores: StoresOptions
@@ -75,7 +75,7 @@ extension SampleCommand {
         @OptionGroup(title: HelpSection.common) var stores: StoresOptions
         @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
-        @Flag(help: "Make items that are there already those of the file.")
+        @Flag(help: "Replace items that are there already by those of the file.")
         var replace = false
 
         private struct Facts: Encodable {

@@ -120,7 +120,7 @@ public enum RestoreError: ExplainedError {
         case .changed(let path):
             "'\(printable(path))' was changed while the present data was backed up"
         case .held(let path, let holder):
-            "'\(printable(path))' would be replaced, and \(holder): what is there now would stay there"
+            "'\(printable(path))' would be replaced, but \(holder), and would keep the old data"
         case .tooLarge(let path, let needed, let available):
             "no space at '\(printable(path))': \(byteCount(needed)) are needed and \(byteCount(available)) are free"
         case .mountInside(let path):
@@ -160,7 +160,7 @@ public enum RestoreError: ExplainedError {
         case .storesInUse:
             "close it and try again, or go on at your own risk with '--force'"
         case .changed: "stop the application and anything else that writes there, and try again"
-        case .held: "end it, or let it leave, and try again, or go on with '--force'"
+        case .held: "end it, or have it leave the directory, and try again; or go on with '--force'"
         case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
         case .mountInside(let path):
             "unmount it: umount \(shellWord(path)); or restore elsewhere with '--target'"

@@ -54,7 +54,7 @@ struct SetupQuestions {
         )
         if !outcome.users.isEmpty {
             let users = outcome.users.prefix(3).map(\.description).joined(separator: ", ")
-            say("open in \(users), which may go on")
+            say("open in \(users), which may keep running")
         }
         for warning in outcome.warnings { console.show(.warning(warning)) }
         if isSet, site.invocation.absolute(profile.stores) != outcome.path {

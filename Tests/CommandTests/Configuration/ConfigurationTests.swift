@@ -174,7 +174,7 @@ struct ConfigurationTests {
         ("stores: ''\n", 1, "'stores' must be a path, not ''"),
         ("stores: [a, b]\n", 1, "'stores' must be a path, not a list"),
         ("stores: {a: b}\n", 1, "'stores' must be a path, not keys and values"),
-        ("stores: ~anna/x\n", 1, "only '~/' is the home directory"),
+        ("stores: ~anna/x\n", 1, "only '~/' is expanded"),
         ("remote: 'rclone:'\n", 1, "'remote' must be a path or 'rclone:REMOTE:PATH'"),
         ("compression: fats\n", 1, "did you mean 'fast'?"),
         ("prune: maybe\n", 1, "'prune' must be true or false, not 'maybe'"),

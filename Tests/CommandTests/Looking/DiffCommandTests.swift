@@ -309,7 +309,7 @@ struct DiffCommandTests {
         try sql("DELETE FROM item WHERE id = 3; UPDATE item SET name = 'x' WHERE id = 2")
         let conflict = try program.expect("restore", "latest", "--yes", "--rows", "item", status: 1)
         #expect(
-            conflict.errors.contains("'item' is there with other values")
+            conflict.errors.contains("'item' exists with other values")
                 && conflict.errors.contains("--on-conflict")
         )
         #expect(try query("SELECT count(*) FROM item") == "2\n")

@@ -79,7 +79,7 @@ struct FindCommandTests {
     @Test("A search without a match succeeds, and a limit is reported")
     func none() throws {
         let outcome = try program.expect("find", "coffee")
-        #expect(outcome.text.isEmpty && outcome.errors.contains("no row is like that"))
+        #expect(outcome.text.isEmpty && outcome.errors.contains("no row matches"))
         try program.expect("find", "100%")
         let limited = try program.expect("find", "--where", "item", "1", "--limit", "1")
         #expect(limited.text.contains("id 2") && !limited.text.contains("id 1"))

@@ -75,7 +75,9 @@ struct RowsBackTests {
             "DELETE FROM item; INSERT INTO item VALUES (20, 'a'); INSERT INTO part VALUES (20), (20)"
         )
         let dry = try bring("item", "--on-conflict", "replace", "--dry-run", status: 0)
-        #expect(dry.errors.contains("would be deleted: id = 20; by triggers and foreign keys went"))
+        #expect(
+            dry.errors.contains("would be deleted: id = 20; triggers and foreign keys also remove")
+        )
         let done = try bring("item", "--on-conflict", "replace", status: 0)
         #expect(done.errors.contains("1 other row with its unique values was deleted: id = 20"))
         #expect(done.errors.contains("2 of 'part'"), "\(done.errors)")

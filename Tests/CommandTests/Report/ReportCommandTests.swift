@@ -118,7 +118,7 @@ struct ReportCommandTests {
         try program.expect("backup", "--profile", "home", "--quiet")
         try sandbox.write("<!DOCTYPE html>\n<p>mine", to: "mine.html")
         let refused = try program.expect(command + ["mine.html"], status: 1)
-        #expect(refused.errors.contains("mine.html' is there, and is no report of this program"))
+        #expect(refused.errors.contains("mine.html' exists, and is not a report of this program"))
         #expect(
             refused.errors.contains("hint: name another file: ") && !refused.errors.contains("rm ")
         )

@@ -230,7 +230,7 @@ struct ScheduleInstallationTests {
         #expect(none.errors.contains("the profile 'none' has no schedule"))
         #expect(none.errors.contains("hint: add 'schedule: daily 03:30' to"))
         let wrong = try run("install", "--profile", "none", "--schedule", "daily 25:00")
-        #expect(wrong.status == 64 && wrong.errors.contains("'daily 25:00' is no schedule"))
+        #expect(wrong.status == 64 && wrong.errors.contains("'daily 25:00' is not a schedule"))
         for (schedule, kind) in [
             ("cron 1 * * * *", "systemd-user"), ("oncalendar hourly", "cron"),
         ] {

@@ -167,7 +167,7 @@ struct ScheduledRunTests {
         ] {
             let outcome = try install(kind, [variable: value])
             #expect(outcome.status == 1 && outcome.output.isEmpty)
-            #expect(outcome.errors.contains("error: \(variable) may have a secret in it"))
+            #expect(outcome.errors.contains("error: \(variable) may contain a secret"))
             #expect(outcome.errors.contains("write it into the configuration as '\(key)'"))
             #expect(!outcome.errors.contains("Hush"))
         }

@@ -132,7 +132,7 @@ struct SyncTroubleTests {
             "--dry-run"
         )
         #expect(
-            other.text.contains("3 rows of 'note' would be there twice: '--match content'"),
+            other.text.contains("3 rows of 'note' would appear twice: '--match content'"),
             "\(other.text)"
         )
         let again = try phone.enable()
@@ -309,7 +309,7 @@ struct SyncTroubleTests {
         #expect(try desk.items() == phone.items())
         let broken = try program.sandbox.write("[", to: "broken.json")
         let unread = try desk.run("sync", "seed", "--map", broken.string, "--yes")
-        #expect(unread.status == 1 && unread.errors.contains("broken.json' is no map: "))
+        #expect(unread.status == 1 && unread.errors.contains("broken.json' is not a map: "))
         #expect(!unread.errors.contains("malice"))
     }
 }

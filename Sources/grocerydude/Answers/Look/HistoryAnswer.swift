@@ -47,7 +47,7 @@ struct HistoryAnswer: Answer {
                     "there are more rows than these \(summary.rows): for more of them add '--limit'"
                 )
             } else if summary.rows == 0, summary.problems.isEmpty {
-                console.message("no row is like that")
+                console.message("no row matches")
             }
             if summary.rows > 0 { console.message(RowHistory.lifeKey) }
         }

@@ -93,11 +93,11 @@ public enum AgeError: ExplainedError, Equatable {
         case .identityAsRecipient: "a secret key was given instead of a public one"
         case .badIdentity(let reason): "a secret key cannot be read: \(reason)"
         case .lockedIdentity:
-            "a secret key cannot be read: a key of SSH with a passphrase is not supported"
+            "a secret key cannot be read: an SSH key with a passphrase is not supported"
         case .badSignature(let reason): "the signature cannot be read: \(reason)"
         case .badSigner(let path, let line, let reason):
             "'\(printable(path))', line \(line): \(reason)"
-        case .agentFailed(let reason): "the agent of OpenSSH does not sign: \(reason)"
+        case .agentFailed(let reason): "the SSH agent does not sign: \(reason)"
         case .badRecipients(let reason): "invalid recipients: \(reason)"
         }
     }

@@ -64,7 +64,7 @@ public struct OperationContext: Sendable {
         }
         for stranger in lock.strangers {
             warn(
-                "'\(printable(path))' is locked by \(stranger) of a user who may not change it: the lock was passed over"
+                "'\(printable(path))' is locked by \(stranger) of a user who may not change it: the lock was ignored"
             )
         }
         return lock

@@ -53,7 +53,10 @@ struct GroupMapTests {
         arguments: [
             (#"{"exclude": ["unit"]}"#, "leaves out 'unit'"),
             (#"{"tables": {"unit": {"local": ["note"]}}}"#, "leaves out 'unit.note'"),
-            (#"{"tables": {"list": {"identity": ["name"]}}}"#, "knows rows otherwise of 'list'"),
+            (
+                #"{"tables": {"list": {"identity": ["name"]}}}"#,
+                "identifies rows differently in 'list'"
+            ),
         ]
     )
     func asks(json: String, text: String) async throws {

@@ -89,7 +89,7 @@ struct BackupCut {
         for failure in cut.failures { try add(failure) }
         for store in survey.stores where Self.hasLockDirectory(store) {
             context.note(
-                "'\(store.path).lock' is there: the program that made it may write to '\(store.path)' without locks that are seen"
+                "'\(store.path).lock' exists: the program that made it may write to '\(store.path)' without SQLite's locks"
             )
         }
         if !cut.isOneMoment {
@@ -201,7 +201,7 @@ struct CutAgain: ExplainedError {
     var missing: Set<RelativePath>?
 
     var description: String { "\(reason) while it was backed up, every time that was tried" }
-    var hint: String? { "try again when fewer applications come and go" }
+    var hint: String? { "try again when fewer applications open and close stores" }
 }
 
 extension WalkedFile {

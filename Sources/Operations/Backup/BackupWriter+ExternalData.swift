@@ -38,11 +38,11 @@ extension BackupWriter {
         try addNeeded(needed.subtracting(addedFiles), of: store)
         for path in needed.subtracting(addedFiles).sorted() {
             if try FileInfo.ifPresent(path.below(directory.path)) != nil, !isPlainFile(path) {
-                noteMissing(path, "is no file, or behind a link")
+                noteMissing(path, "is not a file, or is behind a link")
                 continue
             }
             guard plan.isLastTry else { throw CutAgain(reason: "'\(path)' was removed") }
-            noteMissing(path, "went while the backup was made")
+            noteMissing(path, "vanished while the backup was made")
         }
     }
 

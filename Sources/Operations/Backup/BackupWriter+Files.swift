@@ -232,7 +232,7 @@ extension BackupWriter {
         if wasAdded, changed || isNewStore {
             let reason =
                 isNewStore
-                ? "it was made after the cut; its files are saved as they are, at no single moment"
+                ? "it was made after the cut; its files are saved as they are, not as of one moment"
                 : "it changed every time it was read; the archive may mix two states of it"
             note(.neverStill, walked.path, reason)
         }
@@ -263,7 +263,7 @@ extension BackupWriter {
         }
         guard wasAdded else { return }
         addedFiles.insert(store.path)
-        let asFiles = "its files are saved as they are\(isStill ? "" : ", at no single moment")"
+        let asFiles = "its files are saved as they are\(isStill ? "" : ", not as of one moment")"
         switch error {
         case StoreError.damaged(_, let reason)?:
             note(.damagedStore, store.path, "SQLite finds it damaged: \(reason); \(asFiles)")

@@ -29,7 +29,7 @@ struct Places {
             let theirs = try? FileInfo(of: backups.resolved()).identity.device, ours == theirs
         else { return nil }
         return
-            "the backups in '\(printable(backups))' are on the same file system as the stores: who loses that loses both"
+            "the backups in '\(printable(backups))' are on the same file system as the stores: if it is lost, both are lost"
     }
 }
 

@@ -201,7 +201,7 @@ extension OperationContext {
             try folder.memory.log?.recordCheck(check)
             if damage != nil { try await folder.note(check, of: backup) }
         } catch {
-            warn("what was found in '\(backup.displayName)' was not noted: \(explain(error))")
+            warn("the findings in '\(backup.displayName)' were not noted: \(explain(error))")
         }
     }
 

@@ -191,7 +191,7 @@ extension RestoreBackup {
         do {
             // Report the place first, so that the data can be identified after a crash.
             let kept = printable(try swap.paths.vacant("FailedRestore"))
-            context.note("what was restored is refused; it goes to '\(kept)'")
+            context.note("the restored data is refused; it is moved to '\(kept)'")
             return try swap.rollBack()
         } catch {
             throw RestoreError.rollbackFailed(error, old: swap.paths.old, new: swap.paths.live)

@@ -51,7 +51,7 @@ public enum SyncError: ExplainedError {
     case noConflict(Int64, store: String)
     /// A row cannot have the values that a person gave it, for this reason.
     case unfit([String], Int64, store: String, reason: String)
-    /// Rows have a value that only one may have, and wait until it is free.
+    /// Rows have the unique value of another row, and wait until it is free.
     case yielded(store: String, count: Int64)
     /// No other device, or more than one, has that name or id; the payload lists the existing ones.
     case noDevice(String, [String])

@@ -168,7 +168,7 @@ public struct DeleteBackup: Sendable {
             return trashed
         } catch let error where error.isOfKeys || error.reportsDamage {
             context.warn(
-                "what '\(backup.displayName)' is built on is not known: \(explain(error))"
+                "it is not known what '\(backup.displayName)' is built on: \(explain(error))"
             )
             return []
         }

@@ -65,7 +65,7 @@ struct ReferenceSearch {
         let named = named(hint, name)
         if isSure, named == nil, let partner = kind(of: hint.stem, in: table) {
             let evidence =
-                "with '\(partner)' it may name rows of several tables, whose keys mean others elsewhere"
+                "with '\(partner)' it may name rows of several tables, whose keys mean other rows elsewhere"
             return .none(evidence)
         }
         // A key that is called as a reference is, and names no rows, is only a key.

@@ -45,7 +45,7 @@ enum KeyError: ExplainedError {
         case .noRecipients(let path): "there is no public key in '\(printable(path))'"
         case .badFile(let path, let error): "'\(printable(path))': \(error)"
         case .lockedSigningKey(let path):
-            "'\(printable(path))': a key of SSH with a passphrase is not supported"
+            "'\(printable(path))': an SSH key with a passphrase is not supported"
         case .noIdentity: "there is no secret key"
         case .exposedKey(let path): "the signing key '\(printable(path))' can be read by others"
         case .exposedSigners(let exposure):

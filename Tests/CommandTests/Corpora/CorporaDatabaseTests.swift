@@ -185,7 +185,7 @@ struct CorporaDatabaseTests {
         func isReported(_ outcome: Tool.Outcome) -> Bool {
             // The folder is emptied for each of them.
             outcome.errors.split(separator: "\n").contains {
-                $0.contains("warning: ") && !$0.contains("none from before is left")
+                $0.contains("warning: ") && !$0.contains("no earlier one is left")
             }
         }
         func isDamage(_ outcome: Tool.Outcome) -> Bool { outcome.errors.contains("damaged") }

@@ -197,7 +197,7 @@ struct ReportCommandTests {
         // Nothing is forgotten, and nothing counts as vanished.
         try LocalFileSystem().move(sandbox.path("Away"), to: sandbox.path("Remote"))
         try program.expect("report", "--html", "page.html", "--profile", "home")
-        #expect(try !page().contains("gone that"))
+        #expect(try !page().contains("gone since"))
         let list = try program.expect("list", "--profile", "home", "--json")
         let backups = try list.json as? [Any]
         #expect(backups?.count == 2)

@@ -302,7 +302,7 @@ struct SyncTroubleTests {
         #expect(seeded.errors.contains("the map names 'nothing', which"))
         let asked = try phone.run("sync")
         #expect(asked.status == 26, "\(asked.errors)")
-        #expect(asked.errors.contains("knows rows otherwise of 'unit'"))
+        #expect(asked.errors.contains("identifies rows differently in 'unit'"))
         #expect(asked.errors.contains("grocerydude sync --accept-changes"))
         #expect(try phone.run("sync", "--accept-changes").status == 0)
         #expect(try desk.run("sync").status == 0)

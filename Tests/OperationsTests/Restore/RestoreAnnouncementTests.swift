@@ -83,11 +83,11 @@ struct RestoreAnnouncementTests {
             let outcome = try await restore(at: Double(minute)) { $0.signals = [signal] }
             #expect(!outcome.isAnnounced)
         }
-        #expect(scene.told.count { $0.contains("has no number of a process in it") } == 5)
+        #expect(scene.told.count { $0.contains("contains no process number") } == 5)
         let inside = scene.stores.appending("generation")
         #expect(try await !restore(at: 9) { $0.generationFile = inside }.isAnnounced)
         #expect(!scene.sandbox.exists("Stores/generation"))
-        #expect(scene.told.contains { $0.contains("would go with the next restore") })
+        #expect(scene.told.contains { $0.contains("would be lost with the next restore") })
         #expect(try scene.itemNames().count == 12)
     }
 

@@ -48,7 +48,7 @@ public enum LookingError: ExplainedError {
         case .noStores(let place): "there is no store in \(place)"
         case .severalStores(let place, let stores):
             "there are \(stores.count) stores in \(place): \(stores.prefix(8).joined(separator: ", "))\(stores.count > 8 ? ", …" : "")"
-        case .notAStore(let path, let place): "'\(path)' in \(place) is no SQLite database"
+        case .notAStore(let path, let place): "'\(path)' in \(place) is not an SQLite database"
         case .noTable(let table, let place, _): "there is no table '\(table)' in \(place)"
         case .noColumn(let column, let table, _):
             "the table '\(table)' has no column '\(column)'"

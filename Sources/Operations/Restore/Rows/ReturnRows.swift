@@ -275,7 +275,7 @@ public enum ReturnRowsError: ExplainedError, Equatable {
     public var description: String {
         switch self {
         case .storeIsGone(let store, let stores):
-            "rows go into a store that is there, and there is no '\(store)' in '\(stores)'"
+            "rows are restored into an existing store, and there is no '\(store)' in '\(stores)'"
         }
     }
 

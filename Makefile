@@ -10,7 +10,7 @@ BUILD_FLAGS = --static-swift-stdlib -Xswiftc -use-ld=lld
 # Nothing looks up the program's symbols, and those that are exported are never left out.
 LINK_FLAGS = --as-needed --no-export-dynamic
 endif
-# Nothing in the program tells in which directory it was built.
+# Nothing in the program shows the directory in which it was built.
 BUILD_FLAGS += -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=."
 
 # The commit that '--version' says.
@@ -54,8 +54,8 @@ test: deps
 faults: deps
 	GROCERYDUDE_FAULTS=all scripts/test.sh --filter FaultTests
 
-# Random histories of devices that share a store. Their seeds are told;
-# one history is tried again, and all that happened in it is told, with
+# Random histories of devices that share a store. Their seeds are printed;
+# one history is tried again, and all that happened in it is printed, with
 # make simulations SIMULATIONS=1 SEED=n
 SIMULATIONS = 10000
 simulations: deps

@@ -50,7 +50,7 @@ QUICK = {
 }
 
 
-# What the results of another machine would not tell.
+# The results leave these out, since they mean nothing on another machine.
 PLACES = ("binary", "work", "output", "keep")
 
 

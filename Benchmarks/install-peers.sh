@@ -2,7 +2,7 @@
 # Installs the programs that grocerydude is measured against, as far as they are missing.
 set -euo pipefail
 
-# Command and Debian package. perf and strace tell where the time goes.
+# Command and Debian package. perf and strace show where the time goes.
 readonly tools=(
     borg:borgbackup
     restic:restic

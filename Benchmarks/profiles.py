@@ -109,7 +109,7 @@ def durability(bench, stores, peers):
         return {}
     found = {}
     for peer in peers:
-        bench.backup(peer, stores)  # also makes its place anew
+        bench.backup(peer, stores)  # also makes its place again
         out, home = bench.place("out", peer.slug), bench.place("home", peer.slug)
         target = bench.place("target")
         bench.discard(target)

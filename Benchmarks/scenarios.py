@@ -173,7 +173,7 @@ def keep_newest(folder):
 
 
 def scaling(bench, kind, sizes, label):
-    """How time and memory grow with the data; the copy tells what the disk does."""
+    """How time and memory grow with the data; the copy shows what the disk does."""
     rows = []
     for size in sizes:
         stores = datasets.ensure(bench.work, kind, size)

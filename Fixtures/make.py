@@ -5,7 +5,7 @@
     Fixtures/make.py --format-1 PROGRAM   archives/format-1*, with that grocerydude, and nothing else
 
 Needs Python 3.9 or later, and the programs zip, 7z and bsdtar. Run it only to add to the fixtures:
-the archives of format 1 stand for all that users have, and are never made again.
+the archives of format 1 represent all that users have, and are never made again.
 """
 
 import hashlib

@@ -48,7 +48,7 @@ run() {
     "$@"
 }
 
-# The writer moves 1 from Rice to Milk in each transaction, as fast as it can: Milk tells how many
+# The writer moves 1 from Rice to Milk in each transaction, as fast as it can: Milk shows how many
 # transactions there were, and Milk and Rice together are 3 in every state that ever was committed.
 write_on_and_on() {
     echo 'PRAGMA synchronous = NORMAL;'

@@ -6,7 +6,7 @@
 # not: its tests say that it is missing.
 set -euo pipefail
 
-# What the program is linked against; pkg-config tells the package manager where that is.
+# What the program is linked against; pkg-config shows the package manager where that is.
 libraries=(libzip-dev libsqlite3-dev libisal-dev zlib1g-dev pkg-config)
 # Tools that tests and the demo run: command and Debian package.
 tools=(

@@ -78,26 +78,26 @@ public enum AgeError: ExplainedError, Equatable {
         case .wrongPassphrase(let path):
             "\(name(path)) is encrypted, and the password does not open it"
         case .muchWork(let path, let memory):
-            "\(name(path)) asks for \(byteCount(memory)) of memory, and as much work, before its password can be tried"
+            "trying a password on \(name(path)) takes \(byteCount(memory)) of memory, and as much work"
         case .littleMemory(let needed):
             "there is too little memory to try a password: it takes \(byteCount(needed))"
         case .forgedHeader(let path):
-            "the header of \(name(path)) is damaged: it is not as it was written"
+            "the header of \(name(path)) is damaged: its checksum does not match"
         case .wrongEnd(let path):
             "\(name(path)) is damaged: it was cut off, or something was added to it"
         case .damaged(let path, let chunk, let count):
-            "\(name(path)) is damaged: part \(chunk + 1) of \(count), of 64 KiB each, is not as it was written\(chunk + 1 == count ? ", or was cut off" : "")"
+            "\(name(path)) is damaged: part \(chunk + 1) of \(count) (64 KiB each) does not match its checksum\(chunk + 1 == count ? ", or was cut off" : "")"
         case .otherReaders(let path, let known, let count):
-            "\(name(path)) is encrypted for \(count) keys, of which \(known == 1 ? "one is" : "\(known) are") at hand: the others could not read what takes its place"
+            "\(name(path)) is encrypted for \(count) keys, and only \(known) \(known == 1 ? "is" : "are") at hand: the others could not read the new archive"
         case .badRecipient(let text, let reason): "'\(text)' is not a public key: \(reason)"
-        case .identityAsRecipient: "a secret key is where a public one should be"
+        case .identityAsRecipient: "a secret key was given instead of a public one"
         case .badIdentity(let reason): "a secret key cannot be read: \(reason)"
         case .lockedIdentity:
-            "a secret key cannot be read: a key of SSH with a passphrase is not supported"
+            "a secret key cannot be read: an SSH key with a passphrase is not supported"
         case .badSignature(let reason): "the signature cannot be read: \(reason)"
         case .badSigner(let path, let line, let reason):
             "'\(printable(path))', line \(line): \(reason)"
-        case .agentFailed(let reason): "the agent of OpenSSH does not sign: \(reason)"
+        case .agentFailed(let reason): "the SSH agent does not sign: \(reason)"
         case .badRecipients(let reason): "invalid recipients: \(reason)"
         }
     }
@@ -109,7 +109,7 @@ public enum AgeError: ExplainedError, Equatable {
         case .noMatch:
             "name the file of the secret key with '--identity', or see 'grocerydude key check --all'"
         case .badRecipients: "see 'recipients' in 'grocerydude config show', or '--recipient'"
-        case .otherReaders: "name all who are to read it with '--recipient'"
+        case .otherReaders: "name every recipient with '--recipient'"
         case .needsPassphrase, .wrongPassphrase:
             "run it on a terminal, or set GROCERYDUDE_PASSWORD or 'password_command'"
         case .muchWork(let path, _):

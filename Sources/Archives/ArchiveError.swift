@@ -41,7 +41,7 @@ public enum ArchiveError: ExplainedError, Equatable {
         case .duplicateEntry(let path, let entry, let other) where entry == other:
             "\(name(path)) has '\(entry)' twice"
         case .duplicateEntry(let path, let entry, let other):
-            "'\(entry)' and '\(other)' in \(name(path)) are one name where case is ignored"
+            "'\(entry)' and '\(other)' in \(name(path)) are the same name if case is ignored"
         case .beyondLimit(let path, let reason): "\(name(path)) is refused: \(reason)"
         case .encrypted(let path, let entry):
             "'\(entry)' in \(name(path)) is encrypted, and there is no password"

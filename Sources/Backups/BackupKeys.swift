@@ -91,7 +91,7 @@ public final class BackupKeys: Sendable {
         }
     }
 
-    /// Returns a digest of recipients, by which backups for others are told apart; `nil` for no encryption.
+    /// Returns a digest of recipients, which distinguishes backups for others; `nil` for no encryption.
     ///
     /// All passphrases have one digest.
     package static func digest(of recipients: [Recipient]?) -> String? {

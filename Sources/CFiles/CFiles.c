@@ -110,7 +110,7 @@ int cfiles_sync_file_system(int descriptor) {
 }
 #endif
 
-// OpenZFS told of holes where data had just been written (its issue 15526).
+// OpenZFS reported holes where data had just been written (its issue 15526).
 static int has_sure_holes(int descriptor) {
 #ifdef __linux__
     struct statfs status;

@@ -39,7 +39,7 @@ static inline uint32_t cisal_level_buffer_size(uint32_t level) {
 
 // Returns a deflater of a level from 1 to 3; NULL where there is none.
 static inline void *cisal_deflater_create(uint32_t level) {
-    // ISA-L reads some of it before it writes there: what stood in memory would change what comes out.
+    // ISA-L reads some of it before it writes there: the earlier content of the memory would change what comes out.
     cisal_deflater *deflater = calloc(1, sizeof *deflater);
     if (deflater != NULL) {
         deflater->level = level;

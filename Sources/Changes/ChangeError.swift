@@ -32,30 +32,30 @@ public enum ChangeError: ExplainedError, Equatable {
 
     public var description: String {
         switch self {
-        case .incomplete(let name): "'\(name)' is not complete, or damaged: its hash is another"
+        case .incomplete(let name): "'\(name)' is incomplete or damaged: its hash differs"
         case .newer(let name, let version):
-            "'\(name)' cannot be read: it is of version \(version) of the format"
+            "'\(name)' cannot be read: its format version is \(version)"
         case .unknownKind(let name, let kind):
-            "'\(name)' cannot be read: it is of the unknown kind \(kind)"
+            "'\(name)' cannot be read: its kind \(kind) is unknown"
         case .otherKind(let name, let kind): "'\(name)' cannot be used: it is a \(kind)"
         case .encrypted(let name): "'\(name)' cannot be read: it is encrypted"
         case .malformed(let name, let reason): "'\(name)' is refused: \(reason)"
         case .ahead(let name, let clock):
-            "'\(name)' is refused: by its clock it is of the year \(HybridClock.year(of: clock))"
+            "'\(name)' is refused: its clock shows the year \(HybridClock.year(of: clock))"
         case .unproven(let name):
-            "'\(name)' is refused: it lacks content of files that it says it covers"
+            "'\(name)' is refused: it claims to cover files whose content it lacks"
         case .beyondLimit(let reason): "a change cannot be written: \(reason)"
         }
     }
 
     public var hint: String? {
         switch self {
-        case .incomplete: "if it stays so, let the device that wrote it publish again"
+        case .incomplete: "if this persists, publish again from the device that wrote it"
         case .newer, .unknownKind, .encrypted: "update this program"
         case .ahead:
-            "see that the clock of this machine is right, and who can write to the container"
+            "check this machine's clock, and who can write to the container"
         case .otherKind, .malformed, .unproven:
-            "a program that is not ours wrote it, or with malice: see who can write to the container"
+            "another program wrote it, or somebody with malice: check who can write to the container"
         case .beyondLimit: "leave the table out, or make its rows smaller"
         }
     }

@@ -20,7 +20,7 @@ public final class DirectoryWatch: Sendable {
 
     /// Starts to watch; missing directories are ignored.
     public convenience init(_ paths: [FilePath]) {
-        self.init(paths, isTold: true)
+        self.init(paths, usesEvents: true)
     }
 
     /// Starts to watch.
@@ -28,9 +28,9 @@ public final class DirectoryWatch: Sendable {
     /// - Parameters:
     ///   - paths: the directories.
     ///   - isTold: whether to use the kernel's events if possible.
-    init(_ paths: [FilePath], isTold: Bool) {
+    init(_ paths: [FilePath], usesEvents: Bool) {
         self.paths = paths
-        queue = isTold ? Self.openQueue(paths) : nil
+        queue = usesEvents ? Self.openQueue(paths) : nil
         seen = Mutex(queue == nil ? Self.look(paths) : [])
     }
 

@@ -43,13 +43,13 @@ public enum MountError: ExplainedError, Equatable {
             "a file system is mounted at '\(printable(path))' whose program has ended"
         case .notEmpty(let path): "the directory '\(printable(path))' is not empty"
         case .inside(let path, let other) where path == other:
-            "'\(printable(path))' has other tasks: it is the stores directory, or a folder of backups"
+            "cannot mount at '\(printable(path))': it is the stores directory, or a folder of backups"
         case .inside(let path, let other):
-            "'\(printable(path))' is inside '\(printable(other))', and would be taken for a part of it"
+            "cannot mount at '\(printable(path))': it is inside '\(printable(other))', and would count as a part of it"
         case .refused(let path, let reason):
             "cannot mount at '\(printable(path))': \(reason.isEmpty ? "it was refused" : reason)"
         case .lost(let path, let errno):
-            "'\(printable(path))' is no longer mounted: the kernel cannot be read from: \(errno)"
+            "'\(printable(path))' is no longer mounted: reading from the kernel failed: \(errno)"
         }
     }
 
@@ -59,9 +59,9 @@ public enum MountError: ExplainedError, Equatable {
         case .noDevice(.failed(_, _, .permissionDenied)), .noDevice(.failed(_, _, .notPermitted)):
             "run as root, or allow users to open '\(Self.device)'"
         case .noDevice:
-            "load the kernel's module with 'modprobe fuse'; a container has to be given '\(Self.device)'"
+            "load the kernel's module with 'modprobe fuse'; a container needs access to '\(Self.device)'"
         case .noDirectory(let path): "make it with 'mkdir -p \(shellWord(path))'"
-        case .mounted: "choose another directory, or end that one"
+        case .mounted: "choose another directory, or unmount that one"
         case .abandoned(let path): "unmount it with 'fusermount3 -u \(shellWord(path))'"
         case .notEmpty, .inside: "choose an empty directory somewhere else"
         case .refused:

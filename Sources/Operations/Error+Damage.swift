@@ -6,7 +6,7 @@ internal import Stores
 
 extension Error {
     /// Whether the error means that an archive is damaged, not that it could not be read.
-    var tellsDamage: Bool {
+    var reportsDamage: Bool {
         switch self as any Error {
         case ArchivedBackupError.badManifest: true
         case let error as AgeError: error.isDamage

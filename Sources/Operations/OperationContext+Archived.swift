@@ -74,7 +74,7 @@ extension OperationContext {
         by rules: AttributeRules
     ) throws -> BackgroundWork<Void> {
         report(.began(.extracting, total: part?.bytes ?? archived.bytes))
-        archived.extracting = tellsDetails ? { tellDetail("extracts '\($0)'") } : nil
+        archived.extracting = reportsDetails ? { reportDetail("extracts '\($0)'") } : nil
         let (remarks, flush) = try archived.extract(
             only: part?.entries,
             into: directory,

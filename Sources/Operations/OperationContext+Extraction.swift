@@ -45,7 +45,9 @@ extension OperationContext {
         for var item in items {
             try rules.apply(to: &item.attributes)
             adjust(&item.attributes)
-            if tellsDetails, syncing != .never { tellDetail("extracts '\(item.attributes.path)'") }
+            if reportsDetails, syncing != .never {
+                reportDetail("extracts '\(item.attributes.path)'")
+            }
             try extractor.extract(item)
         }
         try extractor.finish()

@@ -69,7 +69,7 @@ extension OperationContext {
         } catch is CancellationError {
             // The next step also notices the cancellation.
         } catch {
-            note("what interrupted runs had uploaded was not removed: \(explain(error))")
+            note("uploads of interrupted runs were not removed: \(explain(error))")
         }
     }
 

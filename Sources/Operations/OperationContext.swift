@@ -16,7 +16,7 @@ public struct OperationContext: Sendable {
     /// The directory for scratch copies.
     public var scratch: FilePath
     /// Whether the receiver wants to know each entry that is extracted.
-    public var tellsDetails = false
+    public var reportsDetails = false
     /// The user's own lock file; without it, another user's lock on a directory blocks runs.
     public var locks: FilePath?
 
@@ -64,7 +64,7 @@ public struct OperationContext: Sendable {
         }
         for stranger in lock.strangers {
             warn(
-                "'\(printable(path))' is locked by \(stranger) of a user who may not change it: the lock was passed over"
+                "'\(printable(path))' is locked by \(stranger) of a user who may not change it: the lock was ignored"
             )
         }
         return lock
@@ -72,7 +72,7 @@ public struct OperationContext: Sendable {
 
     func note(_ text: String) { report(.note(text)) }
 
-    func tellDetail(_ text: String) { report(.detail(text)) }
+    func reportDetail(_ text: String) { report(.detail(text)) }
 
     func warn(_ text: String) { report(.warning(text)) }
 
@@ -83,7 +83,7 @@ public struct OperationContext: Sendable {
     }
 
     /// Reports problems; of several missing files, only the first and the number of the others.
-    func tell(_ problems: [Problem]) {
+    func reportProblems(_ problems: [Problem]) {
         for problem in problems.summarized { report(.problem(problem)) }
     }
 }

@@ -36,7 +36,7 @@ public enum OperationError: ExplainedError {
         case .nothingToBackUp(let path):
             "there is nothing to back up: '\(printable(path))' is empty"
         case .everyStoreLeftOut(let path, let store):
-            "every store in '\(printable(path))' would be left out, such as '\(store)': no restore would take such a backup"
+            "every store in '\(printable(path))' would be left out, such as '\(store)': such a backup could not be restored"
         case .backupFailed(let error): "backup failed, nothing was changed: \(explain(error))"
         case .remoteInsideStores(let address, let stores):
             "the remote folder '\(address)' is inside the stores directory '\(printable(stores))'"
@@ -51,10 +51,10 @@ public enum OperationError: ExplainedError {
         case .noStores, .nothingToBackUp:
             "is it the right directory? name another with '--stores DIR'"
         case .everyStoreLeftOut:
-            "take the stores in again with '--exclude '!PATTERN'', and see 'grocerydude config show'"
+            "include the stores again with '--exclude '!PATTERN'', and see 'grocerydude config show'"
         case .backupFailed(let cause): Advice.after(cause)
         case .remoteInsideStores:
-            "backups there would be lost with what they save: name another folder with '--remote'"
+            "backups there would be lost with the stores: name another folder with '--remote'"
         case .noSpace:
             "free some space there, or with rclone: '--set staging=DIR' on another disk, or '--set spool=false'"
         case .keepsNothing:

@@ -56,7 +56,7 @@ public enum RemoteError: ExplainedError, Equatable {
         case .noFile(let address, let name): "there is no '\(name)' in '\(address)'"
         case .exists(let address, let name): "there is a '\(name)' in '\(address)' already"
         case .notSynced(let address, let name, let error):
-            "the change of '\(name)' in '\(address)' may not outlast a loss of power: \(error)"
+            "the change of '\(name)' in '\(address)' may be lost in a power failure: \(error)"
         case .noRemote(let address):
             "there is no remote folder '\(address)': rclone's configuration has no such remote"
         case .unreachable(let address, let reason):
@@ -87,19 +87,20 @@ public enum RemoteError: ExplainedError, Equatable {
             "make it with: rclone mkdir \(shellWord(RemoteAddress(address).place))"
         case .rclone, .noRemote: "see 'rclone listremotes' and 'rclone config'"
         case .unreachable, .stalled:
-            "see that the network and the server work, then try again; the next backup removes what was uploaded in part"
+            "make sure that the network and the server work, then try again; the next backup removes partial uploads"
         case .unauthorized(let address, _):
             "see 'rclone config'; for an account that was linked, run: rclone config reconnect \(shellWord(Self.remote(address)))"
-        case .unsure: "see what is there once it answers again"
+        case .unsure: "look there once it answers again"
         case .readOnly:
-            "see the permissions of the account, and the space that is left there, or name another folder"
+            "check the account's permissions and its free space, or name another folder"
         case .noSpace(let address, _):
             "see what is used with: rclone about \(shellWord(Self.remote(address)))"
         case .notAFolder: "name a directory with '--remote'"
         case .notASubfolder(let address, let name):
             "see what it is, and move it away: mv \(shellWord("\(address)/\(name)")) \(shellWord("\(address)/\(name)")).mine"
         case .noRclone: "install it with: apt-get install rclone"
-        case .notSynced: "see what the disk has with 'grocerydude list'; for its errors run 'dmesg'"
+        case .notSynced:
+            "see what is on the disk with 'grocerydude list', and its errors with 'dmesg'"
         case .noFile: "\(Advice.list) to see what is there"
         case .exists: nil
         }

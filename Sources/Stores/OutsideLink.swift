@@ -8,7 +8,7 @@ public struct OutsideLink: Sendable {
         /// Links are not examined.
         case ignored
         /// Links are reported.
-        case told
+        case reported
         /// A link to a store counts as that store; other links are reported.
         case followed
     }

@@ -43,7 +43,7 @@ public enum StoreError: ExplainedError, Equatable {
             "the store '\(store)' cannot be written: \(reason)"
         case .noSpace(let store):
             "the store '\(store)' cannot be written: there is no space left on its disk"
-        case .neverStill(let store): "no moment was found at which '\(store)' could be read"
+        case .neverStill(let store): "'\(store)' never held still long enough to be read"
         }
     }
 
@@ -55,7 +55,7 @@ public enum StoreError: ExplainedError, Equatable {
         case .busy, .busyWriting:
             "close the application, or try again when its transaction has ended"
         case .unwritable(let store, _):
-            "see that you may write to '\(store)' and to its directory, and that its disk is not read-only"
+            "make sure that you may write to '\(store)' and to its directory, and that its disk is not read-only"
         case .noSpace(let store): "free some space where '\(store)' is, and try again"
         case .unreadable, .neverStill: nil
         }

@@ -60,10 +60,10 @@ final class StoreSearch {
         if let pipeline {
             pipeline.submit(filling)
             filling = Batch()
-            while try pipeline.takeOldest(tell) != nil {}
+            while try pipeline.takeOldest(report) != nil {}
         } else {
             filling.look()
-            tell(filling)
+            report(filling)
         }
     }
 
@@ -75,10 +75,10 @@ final class StoreSearch {
             pipeline ?? OrderedPipeline(threads: threads, makeJob: Batch.init) { { $0.look() } }
         self.pipeline = pipeline
         pipeline.submit(filling)
-        filling = try pipeline.vacantJob(tell)
+        filling = try pipeline.vacantJob(report)
     }
 
-    private func tell(_ batch: Batch) {
+    private func report(_ batch: Batch) {
         for (file, isStore) in batch.files { found(file, isStore) }
         batch.clear()
     }

@@ -53,22 +53,22 @@ public enum SyncDecision: ExplainedError, Equatable {
         case .manyGone(let table, let rows, let all):
             "\(rows) of \(all) rows of '\(table)' are gone: they would be deleted on all devices"
         case .manyDeletions(let table, let rows, let all):
-            "\(rows) of \(all) rows of '\(table)' were deleted elsewhere, and would be here"
+            "\(rows) of \(all) rows of '\(table)' were deleted elsewhere, and would be deleted here"
         case .replaced(let store):
-            "'\(store)' is not the file, or not the state, that was synced last"
+            "'\(store)' is another file, or in another state, than when it was synced last"
         case .otherGroup(let name):
             "the container holds a different group named '\(name)'"
         case .newMap(let leavesOut, let identifies, let directories):
             "the group has a new map, which "
                 + [
-                    ("leaves out ", leavesOut), ("knows rows otherwise of ", identifies),
+                    ("leaves out ", leavesOut), ("identifies rows differently in ", identifies),
                     ("writes files in ", directories),
                 ]
                 .filter { !$0.1.isEmpty }
                 .map { verb, names in verb + names.map { "'\($0)'" }.joined(separator: ", ") }
                 .joined(separator: "; it ")
         case .otherContainer(let container, let was):
-            "the container is '\(container)', and this store was synced with '\(was)'"
+            "the container is '\(container)', but this store was synced with '\(was)'"
         case .refused(let reason): reason
         }
     }

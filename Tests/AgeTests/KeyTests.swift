@@ -124,7 +124,7 @@ struct KeyTests {
         // This is the output of 'age -p -a'.
         let armored = Array(ArmorTests.Text(locked).whole().utf8)
         #expect(try IdentityFile.identities(in: armored, path: path) { passphrase }.count == 2)
-        #expect(throws: AgeError.badArmor(path, reason: "its last line is missing, or another")) {
+        #expect(throws: AgeError.badArmor(path, reason: "its last line is missing or wrong")) {
             try IdentityFile.identities(in: armored.dropLast(2), path: path) { passphrase }
         }
     }

@@ -167,7 +167,7 @@ struct ArchiveReaderTests {
     }
 
     @Test("Our mark after another program's records means only that it repacked the files")
-    func packedAnew() throws {
+    func packedAgain() throws {
         let mark = try RelativePath(".grocerydude/manifest.json")
         let own: [UInt8] = [0x55, 0x54, 5, 0, 1, 0, 0, 0, 0]
         // The extra fields of Info-ZIP and 7-Zip besides the time, none as Python writes, and a longer time

@@ -63,7 +63,7 @@ struct ExclusionCommandTests {
     }
 
     @Test("A backup lists each excluded file if requested, and otherwise their number")
-    func told() throws {
+    func reported() throws {
         let arguments = ["backup", "--exclude", "*.tmp"] + places
         let plain = try program.run(arguments).errors
         #expect(plain.contains("2 paths were left out") && !plain.contains("a.tmp"))

@@ -240,7 +240,7 @@ struct NamespaceTests {
                 run 0 restore latest --yes
                 """
         )
-        #expect(output?.contains("/a b/sub' would be replaced, and process ") == true)
+        #expect(output?.contains("/a b/sub' would be replaced, but process ") == true)
         #expect(output?.contains("or go on with '--force'") == true)
     }
 

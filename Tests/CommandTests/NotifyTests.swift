@@ -69,7 +69,9 @@ struct NotifyTests {
         return (tool, try #require(Int(tool.readLine() ?? "")))
     }
 
-    @Test("A failure is told by mail, on the desktop and through apprise, once, and so is its end")
+    @Test(
+        "A failure is reported by mail, on the desktop and through apprise, once, and so is its end"
+    )
     func wholeWay() throws {
         for name in ["sendmail", "notify-send", "apprise"] { try make(name) }
         try configure("notify: ['mail:anna@example.org', desktop, 'tgram://TOKEN/12']")
@@ -199,7 +201,7 @@ struct NotifyTests {
     }
 
     @Test(
-        "A run that was killed is told by the unit for failures, and one that told it itself is not"
+        "A run that was killed is reported by the unit for failures, and one that reported it itself is not"
     )
     func killed() throws {
         try make("sendmail")

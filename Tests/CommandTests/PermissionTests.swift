@@ -109,7 +109,7 @@ struct PermissionTests {
         let before = try sandbox.contents(of: "Parent").paths
         let restore = try run("restore", "latest", "--yes")
         #expect(restore.status == 21, "\(restore.errors)")
-        #expect(restore.errors.contains("cannot be backed up first: 'closed': "))
+        #expect(restore.errors.contains("cannot be backed up before it is replaced: 'closed': "))
         #expect(restore.errors.contains(", and 2 more"), "\(restore.errors)")
         #expect(restore.errors.contains("'--no-safety-backup'"))
         #expect(try sandbox.contents(of: "Parent").paths == before)
@@ -126,7 +126,7 @@ struct PermissionTests {
         let before = try sandbox.contents(of: "Parent/Stores").paths
         let restore = try run("restore", "latest", "--yes")
         #expect(restore.status == 21, "\(restore.errors)")
-        #expect(restore.errors.contains("closed/a.tmp' out, which is to stay and cannot"))
+        #expect(restore.errors.contains("closed/a.tmp', which cannot be kept in place"))
         #expect(try sandbox.contents(of: "Parent/Stores").paths == before)
         try mode(0o755, "Parent/Stores/closed")
         #expect(try run("restore", "latest", "--yes").status == 0)
@@ -154,7 +154,7 @@ struct PermissionTests {
             let restore = try run("restore", "latest", "--yes", "--only", name)
             #expect(restore.status == 21, "\(restore.errors)")
             #expect(restore.errors.contains(text), "\(restore.errors)")
-            #expect(restore.errors.contains("hint: let its owner change it: chmod u+w '"))
+            #expect(restore.errors.contains("hint: give its owner write permission: chmod u+w '"))
         }
         #expect(try sandbox.contents(of: "Parent/Stores").paths == before)
         // In the backup it may not be changed, and it is gone.

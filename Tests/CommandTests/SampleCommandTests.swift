@@ -24,7 +24,7 @@ struct SampleCommandTests {
         let first = try program.run(["init", "--update"] + places)
         #expect(first.text == "added 3 rows of the default data to 'Stores/Grocery-Dude.sqlite'\n")
         let second = try program.run(["init", "--update"] + places)
-        #expect(second.text == "'Stores/Grocery-Dude.sqlite' lacks nothing of the default data\n")
+        #expect(second.text == "'Stores/Grocery-Dude.sqlite' has all of the default data\n")
         let json = try program.run(["init", "--update", "--json"] + places).json as? [String: Any]
         #expect(json?["added"] as? Int == 0 && json?["items"] as? Int == 12)
         let none = try program.run("init", "--update", "--stores", "Nowhere")

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Stores whose names are hard to tell apart.
+/// Stores whose names look alike.
 @Suite("The name of a store")
 struct StoreNamesTests {
     let program: Program
@@ -49,7 +49,7 @@ struct StoreNamesTests {
         #expect(!found.contains("id = 4") && !found.contains("u{9}y: t"))
     }
 
-    @Test("is told without the store if only that name is printed so")
+    @Test("is printed without the store if only that name is printed so")
     func printed() throws {
         try make("x\ty", rows: 3)
         try program.expect(["backup", "--quiet"])
@@ -85,7 +85,7 @@ struct StoreNamesTests {
         #expect(try Tool.check("sqlite3", [path("a.db"), "SELECT count(*) FROM t"]) == "3\n")
     }
 
-    @Test("of a file that no archive can have is told by a dry run, too")
+    @Test("of a file that no archive can have is reported by a dry run, too")
     func special() throws {
         try make("a.db", rows: 3)
         try Tool.check("mkfifo", [path("pipe")])

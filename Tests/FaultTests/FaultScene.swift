@@ -23,7 +23,7 @@ enum FaultExtent {
         return (1...count).map { all[$0 * all.count / count - 1] }
     }
 
-    /// Tells what a real run tried; Documentation/Design/Reliability.md quotes it.
+    /// Prints what a real run tried; Documentation/Design/Reliability.md quotes it.
     static func report(_ text: String) {
         print("faults: \(text)")
     }

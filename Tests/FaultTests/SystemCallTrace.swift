@@ -4,7 +4,7 @@ import SystemPackage
 /// What strace(1) saw of a program (`-f -y -s 0`), held to the rules that make its data survive a loss
 /// of power.
 ///
-/// A system may bring what is written to the disk in any order, unless it is told (fsync(2),
+/// A system may bring what is written to the disk in any order, unless it is asked (fsync(2),
 /// rename(2)); so
 /// - a file or directory is on the disk, with all that is in it, before it is renamed;
 /// - both directories of a rename are on the disk before the next rename in one of them; if many names move one
@@ -160,7 +160,7 @@ struct SystemCallTrace {
         let parent = path.removingLastComponent()
         content = content.filter { !$0.key.starts(with: path) }
         entries = entries.filter { !$0.key.starts(with: path) }
-        // A journal that is gone says that all it told of is done.
+        // A missing journal means that all its steps are done.
         let name = path.lastComponent?.string ?? ""
         if name.hasSuffix("_Restore.json") || name == "journal.json",
             let changed = entries[parent]

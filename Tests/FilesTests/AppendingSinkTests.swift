@@ -29,7 +29,7 @@ struct AppendingSinkTests {
         try file.readExactly(count: Int(file.info().size), at: 0)
     }
 
-    @Test("what is appended stands in the file in its order, whatever the sizes", arguments: places)
+    @Test("what is appended is in the file in its order, whatever the sizes", arguments: places)
     func order(_ place: FilePath?) throws {
         // Around a block, half of the buffer and all of it, each after all kinds of fill.
         let sizes = [1, 4095, 4096, 1_048_576, 1_500_000, 2_097_151, 2_097_152, 2_500_000]

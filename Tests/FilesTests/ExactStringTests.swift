@@ -25,7 +25,7 @@ struct ExactStringTests {
     }
 
     @Test(
-        "that are derived from long ones fit, end where a character does, and tell long names apart"
+        "that are derived from long ones fit, end where a character does, and keep long names apart"
     )
     func derived() throws {
         #expect(FileName("Stores").derived("_New") == "Stores_New")

@@ -30,7 +30,7 @@ struct FileErrorTests {
             (.notA(.directory, "a"), "'a' is not a directory"),
             (.exists("a"), "'a' is there already"),
             (.endedEarly("a"), "'a' is shorter than expected"),
-            (.tooLong("a", limit: 5), "'a' is longer than 5 bytes, as no such file is"),
+            (.tooLong("a", limit: 5), "'a' is longer than 5 bytes, the limit of such files"),
             (.locked("a", holder: nil), "'a' is in use by another run"),
             (.unsafeName("..", reason: "no"), "the name '..' is refused: no"),
             (.exists("a\u{1B}[2Jb\n"), "'a\\u{1b}[2Jb\\n' is there already"),
@@ -74,7 +74,7 @@ struct FileErrorTests {
         #expect(FileError.exists("a").hint == nil)
     }
 
-    @Test("a rename that can never be is told from one that failed")
+    @Test("a rename that can never be is distinguished from one that failed")
     func forbidden() {
         let never: [Errno] = [.resourceBusy, .improperLink, .permissionDenied, .readOnlyFileSystem]
         for errno in never { #expect(FileError.failed(.move, "a", errno).forbidsRename) }
@@ -100,7 +100,7 @@ struct FileErrorTests {
         #expect(!FileError.notA(.file, "a").isMissing)
     }
 
-    @Test("the reason for an unsafe name stands alone")
+    @Test("the reason for an unsafe name needs no other text")
     func unsafeReason() {
         #expect(FileError.unsafeName("..", reason: "it leaves").unsafeReason == "it leaves")
         #expect(FileError.exists("a").unsafeReason == "'a' is there already")

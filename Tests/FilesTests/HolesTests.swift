@@ -37,7 +37,7 @@ struct HolesTests {
         #expect(runs == [0..<(1 << 20)])
     }
 
-    @Test("are told of, or all is data")
+    @Test("are reported, or all is data")
     func finding() throws {
         let file = try File.create(sandbox.path("file"))
         try file.truncate(to: 10 << 20)

@@ -145,7 +145,7 @@ struct LocalFileSystemTests {
         #expect(try reader.readExactly(count: 5, at: 0) == Array("first".utf8))
     }
 
-    @Test("a write that a crash cut off does not stand in the way of the next")
+    @Test("a write that a crash cut off does not block the next")
     func writeAfterCrash() throws {
         try sandbox.write("half", to: ".journal.draft")
         try fileSystem.write(Array("whole".utf8), to: sandbox.path("journal"))
@@ -181,7 +181,7 @@ struct LocalFileSystemTests {
         #expect(throws: FileError.self) { try sandbox.path("missing").resolved() }
     }
 
-    @Test("what is not there is told from what cannot be seen")
+    @Test("what is not there is distinguished from what cannot be seen")
     func ifPresent() throws {
         try sandbox.write("a", to: "a")
         #expect(try FileInfo.ifPresent(sandbox.path("a"))?.kind == .file)

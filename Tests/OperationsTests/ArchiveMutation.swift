@@ -44,7 +44,7 @@ struct ArchiveMutation {
         var bytes: [UInt8]
         /// The change that was made, for messages.
         var label: String
-        /// Whether the manifest was written anew: then modes, owners and times are what it says.
+        /// Whether the manifest was written again: then modes, owners and times are what it says.
         var editsManifest = false
     }
 
@@ -56,7 +56,7 @@ struct ArchiveMutation {
             return Result(bytes: copy, label: label)
         case 2:
             var copy = bytes
-            // The records are a small part, in which most of what can be believed stands.
+            // The records are a small part, which holds most of what can be believed.
             let label = random.damage(&copy, within: central[0].lowerBound..<copy.count)
             return Result(bytes: copy, label: "directory: \(label)")
         case 3: return editedField(&random)

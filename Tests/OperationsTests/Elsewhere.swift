@@ -7,7 +7,7 @@ import Testing
 struct Elsewhere: RemoteFolder {
     let folder: any RemoteFolder
     var isFetching = false
-    /// Told of each range that is fetched, and may change what comes of it.
+    /// Called with each range that is fetched, and may change what comes of it.
     var ranged: @Sendable (Range<Int64>, [UInt8]) throws -> [UInt8] = { $1 }
     /// The size that it claims of each file, unless that is the truth.
     var claimedSize: Int64?

@@ -53,11 +53,11 @@ final class Scene: Sendable {
 
     var catalog: BackupCatalog { BackupCatalog(sandbox.path("Cache/catalog.json")) }
 
-    /// The notes, warnings and problems that were told, but for the one of every first backup here: that it
+    /// The notes, warnings and problems that were reported, but for the one of every first backup here: that it
     /// is on the stores' own file system.
     var told: [String] { all.filter { !$0.contains("on the same file system") } }
 
-    /// All notes, warnings and problems that were told.
+    /// All notes, warnings and problems that were reported.
     var all: [String] {
         events.withLock { events in
             events.compactMap { event in
@@ -83,10 +83,10 @@ final class Scene: Sendable {
     /// The context of an operation.
     ///
     /// - Parameters:
-    ///   - limit: how often work may ask whether to go on before it is told to stop.
+    ///   - limit: how often work may ask whether to go on before it is stopped.
     ///   - lockWait: how long to wait for another run.
     ///   - meanwhile: called whenever work asks whether to go on: in the middle of everything.
-    /// - Returns: a context that notes what is told.
+    /// - Returns: a context that notes what is reported.
     func context(
         cancellingAfter limit: Int = .max,
         lockWait: Duration = .zero,

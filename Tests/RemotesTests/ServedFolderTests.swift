@@ -103,7 +103,7 @@ struct ServedFolderTests {
         #expect(try await folder.list().isEmpty)
         let file = try draft("milk")
         var uploaded = try await folder.upload(file, as: Self.name)
-        // A list does not tell it.
+        // A list does not show it.
         #expect(uploaded.hash == nil || served == .s3 || served == .sftp)
         uploaded.hash = nil
         #expect(try await folder.list() == [uploaded])
@@ -172,7 +172,7 @@ struct ServedFolderTests {
         let remote = server.remote("a [1] b", isEncrypted: served == .crypt)
         try server.rclone("copy", sandbox.path("many").string, remote)
         #expect(try await folder.list().count == 100)
-        // What came with that list is as it was then; whoever asks again is told how it is now.
+        // What came with that list is as it was then; a later question gets how it is now.
         try server.rclone("delete", "\(remote)/.grocerydude-notes")
         let notes = folder.subfolder(".grocerydude-notes")
         #expect(try await names(notes) == ["1.json"])

@@ -80,7 +80,7 @@ struct LeafWalkTests {
         }
     }
 
-    /// Changes the last byte of a long value where it stands, as an application can that writes by pieces:
+    /// Changes the last byte of a long value in its place, as an application can that writes by pieces:
     /// the leaf of its row stays as it is.
     private func scribble() throws {
         let path = stores.directory.appending("a.sqlite")
@@ -171,7 +171,7 @@ struct LeafWalkTests {
         #expect(Leaf.changes(from: [], to: after) == [.min ... .max])
     }
 
-    @Test("tells a leaf that is gone by the neighbour that took its place")
+    @Test("notices a missing leaf by the neighbour that took its place")
     func emptied() throws {
         let numbers =
             "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 999)"

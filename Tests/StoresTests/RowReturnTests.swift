@@ -129,7 +129,7 @@ struct RowReturnTests {
         #expect(again.inserted == 0 && again.unchanged == 2)
     }
 
-    @Test("are refused if which row has their unique values cannot be told")
+    @Test("are refused if it is unknown which row has their unique values")
     func unknownRivals() throws {
         let index = "CREATE UNIQUE INDEX upper ON item (upper(code))"
         try make(

@@ -156,7 +156,7 @@ struct RowSearchTests {
         #expect(try row(.rowID(8), of: "r", "a.sqlite") == nil)
     }
 
-    @Test("tells what changed of a row, byte for byte, however large its values are")
+    @Test("reports what changed in a row, byte for byte, however large its values are")
     func changes() throws {
         let large = "zeroblob(300000)"
         for (name, values) in [

@@ -16,7 +16,7 @@ struct StoreCheckTests {
         try sandbox.directory("Scratch")
     }
 
-    /// Makes a store; SQLite enforces no foreign keys unless it is told to.
+    /// Makes a store; SQLite enforces no foreign keys unless asked to.
     private func store(after statements: String...) throws -> Store {
         let application = try StoreApplication(on: directory.appending("a.sqlite"))
         for statement in statements { try application.run(statement) }
@@ -33,7 +33,7 @@ struct StoreCheckTests {
             .map(\.description)
     }
 
-    @Test("tells rows that refer to rows that are not there, a line for each pair of tables")
+    @Test("reports rows that refer to missing rows, a line for each pair of tables")
     func missingParents() throws {
         let store = try store(
             after:
@@ -67,7 +67,7 @@ struct StoreCheckTests {
         #expect(report.damage == remarks)
     }
 
-    @Test("tells no more than some of many, and counts the others")
+    @Test("reports some of many, and counts the others")
     func manyPairs() throws {
         let tables = (10..<35).map {
             "CREATE TABLE t\($0) (x REFERENCES gone); INSERT INTO t\($0) VALUES (1)"
@@ -78,7 +78,7 @@ struct StoreCheckTests {
         #expect(remarks.last == "and 5 more of this kind")
     }
 
-    @Test("tells foreign keys that the schema does not allow to be checked, and goes on")
+    @Test("reports foreign keys that the schema does not allow to be checked, and goes on")
     func mismatch() throws {
         let store = try store(
             after: "CREATE TABLE parent (name); CREATE TABLE child (x REFERENCES parent (name))",
@@ -109,7 +109,7 @@ struct StoreCheckTests {
         #expect(throws: StoreError.self) { try check(store) }
     }
 
-    @Test("stops when it is told to, in the middle of foreign keys too")
+    @Test("stops on request, in the middle of foreign keys too")
     func cancellation() throws {
         let store = try store(
             after: "CREATE TABLE t (x REFERENCES gone)",

@@ -25,7 +25,7 @@ struct StoreDiffTests {
         return [counts.added, counts.removed, counts.changed]
     }
 
-    @Test("tells tables, columns, indexes, triggers and views")
+    @Test("reports tables, columns, indexes, triggers and views")
     func schema() throws {
         try stores.run(
             "old.sqlite",
@@ -108,7 +108,7 @@ struct StoreDiffTests {
         #expect(kinds == [.removed, .added])
     }
 
-    @Test("tells of large values the size alone, and of a table that one side has all rows")
+    @Test("reports only the size of large values, and all rows of a table that one side has")
     func shown() throws {
         try stores.run("old.sqlite", "CREATE TABLE t (id INTEGER PRIMARY KEY, x)")
         try stores.run(
@@ -176,7 +176,7 @@ struct StoreDiffTests {
         #expect(try counts(diff(), "t") == [0, 0, 1])
     }
 
-    @Test("is told to stop in the middle of a long query")
+    @Test("stops in the middle of a long query")
     func stopped() throws {
         for name in ["old.sqlite", "new.sqlite"] {
             try stores.run(

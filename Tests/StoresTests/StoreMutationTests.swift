@@ -114,7 +114,7 @@ struct StoreMutationTests {
         }
     }
 
-    /// Equal but for what a backup writes anew; see `expectSamePages`.
+    /// Equal but for what a backup writes again; see `expectSamePages`.
     private static func isSame(_ bytes: [UInt8], _ reference: [UInt8]) -> Bool {
         var (bytes, reference) = (bytes, reference)
         guard bytes.count == reference.count, bytes.count >= 100 else { return bytes == reference }

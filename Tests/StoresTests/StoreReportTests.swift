@@ -5,7 +5,7 @@ import Testing
 
 @testable import Stores
 
-/// What is told of a store beside its pages.
+/// The report of a store beside its pages.
 @Suite("The report of a store")
 struct StoreReportTests {
     let sandbox: Sandbox
@@ -34,7 +34,7 @@ struct StoreReportTests {
         "CAST(x'02' || '\(name(number))' || x'00' AS BLOB)"
     }
 
-    @Test("has every reference to external data, in whatever column of blobs it stands")
+    @Test("has every reference to external data, in whatever column of blobs it is")
     func references() throws {
         // More columns than one expression of SQLite may have terms.
         let columns = (1...1200).map { "c\($0) BLOB" }.joined(separator: ", ")

@@ -15,7 +15,7 @@ struct StoreSchemaTests {
         return try stores.snapshot(name).schema()
     }
 
-    @Test("tells tables, and their kinds")
+    @Test("reports tables, and their kinds")
     func kinds() throws {
         let schema = try schema(
             "CREATE TABLE plain (id INTEGER PRIMARY KEY AUTOINCREMENT, x)",
@@ -63,7 +63,7 @@ struct StoreSchemaTests {
         #expect(schema.table("vec")?.columns.isEmpty == true)
     }
 
-    @Test("tells columns")
+    @Test("reports columns")
     func columns() throws {
         let schema = try schema(
             """
@@ -123,7 +123,7 @@ struct StoreSchemaTests {
         }
     }
 
-    @Test("tells indexes, foreign keys and triggers")
+    @Test("reports indexes, foreign keys and triggers")
     func belongings() throws {
         let schema = try schema(
             "CREATE TABLE list (id INTEGER PRIMARY KEY, a, b, UNIQUE (a, b))",

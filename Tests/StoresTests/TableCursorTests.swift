@@ -120,7 +120,7 @@ struct TableCursorTests {
         #expect(try text(6 ... .max) == [.text("e")])
     }
 
-    @Test("reads large values by pieces, wherever they stand among the rows and columns")
+    @Test("reads large values by pieces, wherever they are among the rows and columns")
     func large() throws {
         let size = TableCursor.largeSize
         try stores.run(
@@ -267,7 +267,7 @@ struct TableCursorTests {
         #expect(throws: StoreError.self) { try snapshot.allRows("w") }
     }
 
-    @Test("tells damage that it meets")
+    @Test("reports damage that it meets")
     func damage() throws {
         try stores.run(
             "a.sqlite",

@@ -26,7 +26,7 @@ struct GroupMapTests {
         try sidecar.publish(map(json), at: scene.now, program: "test 1")
     }
 
-    @Test("is told by who begins, and taken by who joins and by who is there")
+    @Test("is sent by the device that begins, and taken by devices that join or are there")
     func taken() async throws {
         try desk.edit(
             "INSERT INTO list VALUES (1, 'home'); INSERT INTO item VALUES (1, 'milk', 2, 1)"
@@ -53,7 +53,10 @@ struct GroupMapTests {
         arguments: [
             (#"{"exclude": ["unit"]}"#, "leaves out 'unit'"),
             (#"{"tables": {"unit": {"local": ["note"]}}}"#, "leaves out 'unit.note'"),
-            (#"{"tables": {"list": {"identity": ["name"]}}}"#, "knows rows otherwise of 'list'"),
+            (
+                #"{"tables": {"list": {"identity": ["name"]}}}"#,
+                "identifies rows differently in 'list'"
+            ),
         ]
     )
     func asks(json: String, text: String) async throws {

@@ -127,7 +127,7 @@ struct HostileContainerTests {
             try await scene.exchange(desk, phone)
             for device in [desk, phone] {
                 let file = try #require(waiting(device).first { $0.name == name })
-                #expect(file.reason.contains("is refused: by its clock it is of the year 2"))
+                #expect(file.reason.contains("is refused: its clock shows the year 2"))
                 #expect(try device.inspect { try $0.membership.clock.last } < horizon())
             }
         }
@@ -284,7 +284,7 @@ struct HostileContainerTests {
             return
         }
         #expect(try Set(log).isSubset(of: scene.files("log")))
-        #expect(refused.count == 1 && refused[0].contains("it lacks content of files"))
+        #expect(refused.count == 1 && refused[0].contains("cover files whose content it lacks"))
         #expect(try scene.items(desk) == ["milk|8|home", "tea|1|home"])
     }
 
@@ -299,7 +299,7 @@ struct HostileContainerTests {
     }
 
     @Test(
-        "An own file that is cut or gone is published again at the next run, and told before",
+        "An own file that is cut or gone is published again at the next run, and reported before",
         arguments: ["changes", "base", "part", "card", "map", "group"],
         [true, false]
     )
@@ -461,7 +461,7 @@ struct HostileContainerTests {
     }
 
     @Test(
-        "A damaged file is told with its reason, or is nothing to tell; all others are read",
+        "A damaged file is reported with its reason, or is nothing to report; all others are read",
         arguments: ["changes", "part", "base", "card", "map", "group", "blob"],
         Damage.allCases
     )
@@ -522,7 +522,7 @@ struct HostileContainerTests {
         switch damage {
         case .cut, .empty, .zeros:
             #expect(reasons.map(\.name) == (isListed ? [name] : []))
-            for file in reasons { #expect(file.reason.contains("is not complete, or damaged")) }
+            for file in reasons { #expect(file.reason.contains("is incomplete or damaged")) }
         case .newer:
             #expect(reasons.map(\.kind) == (isListed ? [.newer] : []))
             for file in reasons {

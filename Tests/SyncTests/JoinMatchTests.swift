@@ -137,7 +137,7 @@ struct JoinMatchTests {
     @Test("finds rows by their numbers, if it was a copy")
     func byCopy() async throws {
         try await begin()
-        // Edited before it took part: the content tells nothing.
+        // Edited before it took part: the content shows nothing.
         try phone.edit("UPDATE item SET name = 'green tea' WHERE id = 2")
         let preview = try await join(.copy)
         let item = try #require(preview.tables["item"])

@@ -24,7 +24,7 @@ struct LeafCaptureTests {
             """
         )
         try await device.sync(at: start)
-        // A row that is not in the shadow would be told, were its page read, and would be written.
+        // A row that is not in the shadow would be sent if its page were read, and would be written.
         device.options.comparesViews = false
         try device.inspect { access in
             let rows = try access.rows("SELECT max(h) AS h FROM shown")

@@ -82,7 +82,7 @@ struct LossTests {
         #expect(try baselines().count == 2)
     }
 
-    @Test("that others stood for, and others again for those, has lost none")
+    @Test("that others covered, and others again those, has lost none")
     func removed() async throws {
         _ = try await send()
         try await scene.exchange(phone)

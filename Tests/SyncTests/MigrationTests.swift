@@ -31,7 +31,7 @@ struct MigrationTests {
         try await pair.exchange(desk, phone, desk, at: 1)
     }
 
-    /// Makes a table anew with other columns, as applications do.
+    /// Makes a table again with other columns, as applications do.
     private static func rebuild(_ table: String, _ columns: String) -> String {
         """
         CREATE TABLE rebuilt (\(columns)); INSERT INTO rebuilt SELECT * FROM \(table);

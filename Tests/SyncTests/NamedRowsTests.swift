@@ -170,7 +170,7 @@ struct NamedRowsTests {
         try pair.expectEqual(tallies, ["nowhere|3"])
     }
 
-    @Test("are refused if two are called the same, before anything is told")
+    @Test("are refused if two are called the same, before anything is sent")
     func ambiguous() async throws {
         try desk.edit("INSERT INTO kind (name) VALUES ('a'), ('b'), ('a')")
         try await desk.enable(at: start, map: map)

@@ -6,7 +6,7 @@ import Testing
 
 /// Random histories; `GROCERYDUDE_SIMULATIONS` sets how many, `GROCERYDUDE_SIMULATION_SEED` the first.
 ///
-/// A count without a seed tries other histories each time. Of one seed, all that happened is told.
+/// A count without a seed tries other histories each time. With a seed, all that happened is printed.
 @Suite("Simulated devices")
 struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
@@ -39,7 +39,7 @@ struct SimulationTests {
         }
     }
 
-    /// Each told of a fault that is mended.
+    /// Each showed a fault that is mended.
     private static let formerFailures: [UInt64] = [
         22_938, 24_727, 35_662, 35_723, 35_755, 102_011, 103_258, 204_175,
         400_543, 401_436, 600_066, 701_837, 918_141_675,

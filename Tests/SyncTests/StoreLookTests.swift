@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A look at a store's files")
 struct StoreLookTests {
-    @Test("tells each commit, though times and sizes are the same", arguments: ["wal", "delete"])
+    @Test("notices each commit, though times and sizes are the same", arguments: ["wal", "delete"])
     func commits(mode: String) throws {
         let sandbox = try Sandbox()
         let device = try Device(

@@ -151,7 +151,7 @@ struct SyncSchemaTests {
         #expect(schema.unknownNames.isEmpty)
     }
 
-    @Test("tells names of the map that the store has not")
+    @Test("reports names of the map that the store lacks")
     func unknownNames() throws {
         let schema = try stores.schema("CREATE TABLE item (id INTEGER PRIMARY KEY, x)") { rules in
             rules["other"].sharesKey = true
@@ -216,7 +216,7 @@ struct SyncSchemaTests {
         #expect(schema.refusals == [.encoding("UTF-16le")])
     }
 
-    @Test("refuses a store of Core Data that tells no entity")
+    @Test("refuses a store of Core Data that names no entity")
     func coreData() throws {
         let schema = try stores.schema(
             "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID, Z_PLIST BLOB)",

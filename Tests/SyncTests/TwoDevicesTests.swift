@@ -63,7 +63,7 @@ struct TwoDevicesTests {
         #expect(outcome.isQuiet)
     }
 
-    @Test("let the last edit of a cell win, though its device was not the last to tell")
+    @Test("let the last edit of a cell win, though its device was not the last to send")
     func lastEdit() async throws {
         // Later than any file here was written.
         let start = Date() + 3_600
@@ -121,7 +121,7 @@ struct TwoDevicesTests {
         #expect(try await phone.sync(at: start + 600).isQuiet)
     }
 
-    @Test("tell nothing of a value that a column of another type keeps in another way")
+    @Test("send nothing of a value that a column of another type keeps in another way")
     func otherTypes() async throws {
         try phone.edit(
             "DROP TABLE unit; CREATE TABLE unit (name TEXT PRIMARY KEY COLLATE NOCASE, factor TEXT)"

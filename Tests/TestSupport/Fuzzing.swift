@@ -24,7 +24,7 @@ public struct Fuzzing: Sequence, Sendable {
         AnyIterator((0..<count).lazy.map { [first] in first &+ UInt64($0) }.makeIterator())
     }
 
-    /// Tells how many cases came to what.
+    /// Prints how many cases had which outcome.
     public func report(_ name: String, _ verdicts: [String: Int]) {
         let counts = verdicts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         print("\(name): \(count) cases from seed \(first): \(counts.joined(separator: ", "))")

@@ -38,7 +38,7 @@ public struct Pseudorandom: RandomNumberGenerator, Sendable {
 
     /// Repeats a part that is longer than deflate looks back, and whose length is prime.
     ///
-    /// So no two segments are the same; and making every byte anew would take seconds without
+    /// So no two segments are the same; and making every byte again would take seconds without
     /// optimization.
     private mutating func tiled(
         _ count: Int,

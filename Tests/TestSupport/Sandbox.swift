@@ -49,7 +49,7 @@ public final class Sandbox: Sendable {
         }
     }
 
-    /// What this leaves out, the removal of the tree tells by leaving the sandbox behind.
+    /// The removal of the tree shows what this leaves out: the sandbox stays behind.
     private static func makeWritable(_ path: FilePath) {
         guard let info = try? FileInfo(of: path), info.kind == .directory else { return }
         if info.mode & 0o700 != 0o700 {

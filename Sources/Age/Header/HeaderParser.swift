@@ -58,10 +58,10 @@ struct HeaderParser {
             let start = position
             let line = try line()
             if line.starts(with: "---".utf8) {
-                guard !stanzas.isEmpty else { throw Stanza.Fault(reason: "nobody may read it") }
+                guard !stanzas.isEmpty else { throw Stanza.Fault(reason: "it has no recipients") }
                 guard line.dropFirst(3).first == UInt8(ascii: " "),
                     let code = Base64.decode(line.dropFirst(4)), code.count == 32
-                else { throw Stanza.Fault(reason: "its last line is not a code") }
+                else { throw Stanza.Fault(reason: "its last line is not an authentication code") }
                 return Header(
                     stanzas: stanzas,
                     authenticated: Array(bytes[..<(start + 3)]),

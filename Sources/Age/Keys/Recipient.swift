@@ -56,7 +56,7 @@ public struct Recipient: Sendable, CustomStringConvertible {
 
     private static func ssh(_ text: String) throws -> (Kind, String) {
         guard text.hasPrefix("\(SSHWrapping.kind) ") else {
-            let reason = "of the keys of SSH only '\(SSHWrapping.kind)' is supported"
+            let reason = "only SSH keys of the kind '\(SSHWrapping.kind)' are supported"
             throw AgeError.badRecipient(shortened(text), reason: reason)
         }
         guard let key = SSHPublicKey(line: text) else {
@@ -130,7 +130,7 @@ public struct Recipient: Sendable, CustomStringConvertible {
             throw AgeError.badRecipients(reason: "a password has to be the only recipient")
         }
         guard Set(recipients.map(\.isHybrid)).count == 1 else {
-            let reason = "beside a key of 'age1pq' every other has to be one too"
+            let reason = "an 'age1pq' key can only be combined with others of its kind"
             throw AgeError.badRecipients(reason: reason)
         }
     }

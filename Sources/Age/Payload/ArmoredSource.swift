@@ -33,13 +33,13 @@ struct ArmoredSource: ByteSource {
     init(_ source: any ByteSource, named path: FilePath) throws {
         func fault(_ reason: String) -> AgeError { .badArmor(path, reason: reason) }
         let head = try Self.head(of: source)
-        guard let first = Self.begin(in: head) else { throw fault("its first line is another") }
+        guard let first = Self.begin(in: head) else { throw fault("its first line is wrong") }
         let rest = head[first.upperBound...]
         guard let lineEnd = ["\n", "\r\n"].map({ Array($0.utf8) }).first(where: rest.starts(with:))
         else { throw fault("its first line is too long") }
         let start = Int64(first.upperBound + lineEnd.count)
         guard let end = try Self.end(of: source, from: start, lineEnd) else {
-            throw fault("its last line is missing, or another")
+            throw fault("its last line is missing or wrong")
         }
         (self.path, self.source, self.start, self.end) = (path, source, start, end)
         self.lineEnd = lineEnd

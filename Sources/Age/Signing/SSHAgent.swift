@@ -74,7 +74,7 @@ struct SSHAgent: Sendable {
         }
         var reader = SSHReader(try receive(4, from: descriptor))
         guard let length = reader.number(), length > 0, length <= Self.limit else {
-            throw Self.failed("its answer has no length that is possible")
+            throw Self.failed("its answer has an impossible length")
         }
         let answer = try receive(length, from: descriptor)
         guard answer.first == kind else { throw Self.failed("it refused") }

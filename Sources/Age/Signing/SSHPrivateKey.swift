@@ -19,13 +19,13 @@ struct SSHPrivateKey: Sendable {
         let lines = file.split(whereSeparator: \.isNewline)
             .map { $0.trimmingCharacters(in: .whitespaces) }
         guard let bytes = Self.armor.bytes(of: lines) else {
-            throw AgeError.badIdentity(reason: "it is not a file of OpenSSH")
+            throw AgeError.badIdentity(reason: "it is not an OpenSSH key file")
         }
         try self.init(bytes: bytes)
     }
 
     private init(bytes: [UInt8]) throws {
-        let broken = AgeError.badIdentity(reason: "the file of OpenSSH is damaged")
+        let broken = AgeError.badIdentity(reason: "the OpenSSH key file is damaged")
         let mark = Array("openssh-key-v1\0".utf8)
         var reader = SSHReader(Array(bytes.dropFirst(mark.count)))
         guard bytes.starts(with: mark), let cipher = reader.string(), reader.string() != nil,
@@ -40,7 +40,7 @@ struct SSHPrivateKey: Sendable {
         else { throw broken }
         guard kind.elementsEqual(SSHPublicKey.kind.utf8) else {
             let name = String(decoding: kind, as: UTF8.self)
-            let reason = "keys of SSH of the kind '\(name)' are not supported"
+            let reason = "SSH keys of the kind '\(name)' are not supported"
             throw AgeError.badIdentity(reason: reason)
         }
         guard let edwards = reader.string(), edwards.count == 32, let both = reader.string(),
@@ -56,7 +56,7 @@ struct SSHPrivateKey: Sendable {
         )
         publicKey = SSHPublicKey(edwards: edwards)
         guard publicKey.montgomery == Array(agreement.publicKey.rawRepresentation) else {
-            throw AgeError.badIdentity(reason: "its two halves are not of one key")
+            throw AgeError.badIdentity(reason: "its public and its private part do not match")
         }
     }
 

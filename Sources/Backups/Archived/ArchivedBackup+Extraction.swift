@@ -164,7 +164,7 @@ private struct Remarks {
         var texts: [String] = []
         if reserved > 0 {
             let area = StoresDirectory.restoreArea
-            texts.append("'\(area)' is left out: a restore journal in it is not to be obeyed")
+            texts.append("'\(area)' is left out: a restore journal in an archive is never followed")
         }
         if let first = special.first {
             let count = counted(special.count, "entry is", "entries are")

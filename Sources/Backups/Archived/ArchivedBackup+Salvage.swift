@@ -56,7 +56,7 @@ extension ArchivedBackup {
                     Problem(
                         kind: .lost,
                         path: ".",
-                        reason: "all that is in '\(missing)' alone, which is missing or damaged"
+                        reason: "everything that only '\(missing)' has, which is missing or damaged"
                     )
                 )
             } else {

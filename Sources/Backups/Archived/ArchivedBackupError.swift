@@ -20,7 +20,7 @@ public enum ArchivedBackupError: ExplainedError, Equatable {
         case .badManifest(let name, let reason): "the manifest of '\(name)' is damaged: \(reason)"
         case .beyondLimit(let name, let reason, _): "'\(name)' is refused: \(reason)"
         case .otherState(let name, let need):
-            "'\(name)' is built on another state than '\(need)' has"
+            "'\(name)' is built on another state of '\(need)'"
         case .distrusted(let name, let reason): "'\(name)' cannot be trusted: \(reason)"
         case .newerFormat(let name, let format):
             "'\(name)' has archive format \(format), which is newer than this program"

@@ -36,7 +36,7 @@ extension BackupFolder {
                     )
                     // An increment has to be inspected together with the backups that it needs.
                     if archived.header?.isIncrement == true {
-                        throw archived.bad("it is but a part")
+                        throw archived.bad("it is only a part")
                     }
                     return (archived, try body(archived))
                 }

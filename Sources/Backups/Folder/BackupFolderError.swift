@@ -69,15 +69,15 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .noneUntil(let moment, let address):
             "there is no backup of \(moment) or before in '\(address)'"
         case .onlySafetyBackups(let address):
-            "in '\(address)' there are only backups that restores made of the data that they replaced"
+            "'\(address)' has only safety backups, which restores made"
         case .nothingToUndo(let address):
-            "there is no restore to undo: none left a backup of the data before it in '\(address)'"
+            "there is no restore to undo: '\(address)' has no safety backup"
         case .undoneElsewhere(let address, _):
-            "there is no restore of this stores directory to undo: all backups in '\(address)' that restores made are of another machine, or of another stores directory"
+            "there is no restore of this stores directory to undo: all safety backups in '\(address)' are of another machine or stores directory"
         case .unknownUndo(let address, let names):
-            "it is not known which restore to undo: \(names.count) backups in '\(address)' were made by one, and do not say of which stores directory: \(names.prefix(5).joined(separator: ", "))"
+            "it is not known which restore to undo: \(names.count) safety backups in '\(address)' do not name their stores directory: \(names.prefix(5).joined(separator: ", "))"
         case .ambiguous(let name, let matches):
-            "'\(name)' is in the names of \(matches.count) backups: \(matches.prefix(5).joined(separator: ", "))"
+            "'\(name)' matches \(matches.count) backups: \(matches.prefix(5).joined(separator: ", "))"
         case .badAnnotations(let address, let file):
             "the tags, notes and pins of '\(address)' cannot be read: '\(file)' is damaged"
         case .nameTaken(let name, let address):
@@ -95,7 +95,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .needed(let name, let others):
             "'\(name)' is needed by \(counted(others.count, "other backup", "other backups")), '\(others.first ?? "")' first, and was not removed"
         case .perhapsNeeded(let name, let others):
-            "'\(name)' may be needed by \(counted(others.count, "other backup", "other backups")), and was not removed: what they are built on cannot be read here: \(others.prefix(5).joined(separator: ", "))\(others.count > 5 ? ", …" : "")"
+            "'\(name)' was not removed: it may be needed by \(counted(others.count, "other backup", "other backups")) whose bases cannot be read here: \(others.prefix(5).joined(separator: ", "))\(others.count > 5 ? ", …" : "")"
         case .missingNeed(let name, let need, let address, let others, _):
             "'\(name)' is built on '\(need)', which is not in '\(address)'"
                 + (others.isEmpty
@@ -127,9 +127,9 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .onlySafetyBackups:
             "restore the newest of them with 'grocerydude restore --undo'"
         case .undoneElsewhere(_, let newest):
-            "see them with 'grocerydude list'; if one is meant, name it: \(Advice.command("restore", newest ?? "NAME"))"
+            "see them with 'grocerydude list', and name the right one: \(Advice.command("restore", newest ?? "NAME"))"
         case .unknownUndo(_, let names):
-            "name the one that is meant: \(Advice.command("restore", names.first ?? "NAME"))"
+            "name the right one: \(Advice.command("restore", names.first ?? "NAME"))"
         case .noBackup(_, _, let nearest?):
             "did you mean '\(nearest)'? \(Advice.list) to see what there is"
         case .noBackup, .noneUntil, .nothingToUndo: "\(Advice.list) to see what there is"

@@ -109,7 +109,7 @@ public enum OutboxError: ExplainedError {
     public var hint: String? {
         switch self {
         case .full(let path, _, _, _):
-            "see to it that the remote folder can be reached, or raise the limit; what waits is in '\(printable(path))'"
+            "make the remote folder reachable, or raise the limit; the waiting backups are in '\(printable(path))'"
         }
     }
 }

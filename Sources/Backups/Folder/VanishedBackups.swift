@@ -13,8 +13,7 @@ package struct VanishedBackups {
         let more = names.count > 3 ? " and \(names.count - 3) more" : ""
         let day = Timestamp.rfc3339(lastSeen, in: timeZone).prefix(10)
         let count = names.count == 1 ? "1 backup is" : "\(names.count) backups are"
-        return
-            "\(count) gone that \(names.count == 1 ? "was" : "were") here on \(day): \(first)\(more)"
+        return "\(count) gone since \(day): \(first)\(more)"
     }
 
     /// Returns whether all given backups are newer than the last listing of these, so that no earlier backup is left.
@@ -67,7 +66,8 @@ extension BackupFolder {
         if let vanished = await vanished() {
             let text = vanished.warning(in: timeZone)
             if vanished.areAll(beside: own(backups)) {
-                return "\(text); none from before is left: see that the right disk is mounted there"
+                return
+                    "\(text); no earlier one is left: make sure that the right disk is mounted there"
             }
             if memory.catalog.hasJustLost(from: address) { return text }
         }

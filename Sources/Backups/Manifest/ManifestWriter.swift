@@ -116,13 +116,13 @@ package final class ManifestWriter {
     /// - Parameters:
     ///   - problems: the problems of the backup.
     ///   - tally: the sums of the whole backup if the archive has only a part of it; `nil` if it has everything.
-    ///   - tellsState: whether later backups may be built on this one.
+    ///   - recordsState: whether later backups may be built on this one.
     /// - Returns: the written trailer.
     /// - Throws: `FileError` if the manifest does not fit anywhere.
     package func finish(
         problems: [Problem],
         tally: BackupTally? = nil,
-        tellsState: Bool = false
+        recordsState: Bool = false
     ) throws -> ManifestTrailer {
         precondition(waiting == nil && patches.isEmpty)
         let sums = tally ?? own
@@ -134,7 +134,7 @@ package final class ManifestWriter {
         )
         trailer.fileCount = tally?.files
         trailer.helpers = helpers
-        if tellsState || tally != nil { trailer.state = sums.state.description }
+        if recordsState || tally != nil { trailer.state = sums.state.description }
         let text = try Manifest.encoder.encode(trailer).dropFirst()
         try write(Array("\n],".utf8) + text + [UInt8(ascii: "\n")])
         return trailer

@@ -71,7 +71,7 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
     public var description: String {
         switch kind {
         case .anomaly, .noStore: reason
-        case .notSynced: "the change of '\(path)' may not outlast a loss of power: \(reason)"
+        case .notSynced: "the change of '\(path)' may be lost in a power failure: \(reason)"
         // An error often includes the path.
         default: reason.contains("'\(path)'") ? reason : "'\(path)': \(reason)"
         }

@@ -47,11 +47,11 @@ int64_t cfiles_available_space(int descriptor);
 
 // Whether a path below a directory (or AT_FDCWD), not following a link, is where something is mounted, be it a directory of the same
 // file system (statx(2), STATX_ATTR_MOUNT_ROOT): 1 or 0; -1 and errno, ENOSYS if the system
-// does not tell.
+// does not report it.
 int cfiles_is_mount_point(int directory, const char *path);
 
 // When a file was made, not following a link (statx(2), STATX_BTIME): nanoseconds since the epoch;
-// 0 if the file system does not tell; -1 and errno.
+// 0 if the file system does not report it; -1 and errno.
 int64_t cfiles_birth_time(const char *path);
 
 // The most arenas out of which threads get memory (mallopt(3)); does nothing where there are none.
@@ -73,7 +73,7 @@ int cfiles_stream(int *read_end, int *write_end);
 ssize_t cfiles_send(int descriptor, const void *bytes, size_t length);
 
 // Whether another process has a record lock (fcntl(2)) in the range: 1, and its id if the
-// system tells or else 0; 0 if there is none; -1 and errno.
+// system reports it, or else 0; 0 if there is none; -1 and errno.
 int cfiles_find_lock(int descriptor, off_t start, off_t length, pid_t *holder);
 
 // Takes a shared record lock of the range without waiting: 0, or -1 and errno.

@@ -16,7 +16,7 @@ struct cstores_calls {
 };
 
 // Registers the file system under a name, until the process ends; once. It opens databases for reading
-// only, and tells SQLite that nobody changes them, so that it takes no locks and looks for no journal or
+// only, and informs SQLite that nobody changes them, so that it takes no locks and looks for no journal or
 // log. SQLite's temporary files are those of its usual file system. 0, or a result code of SQLite.
 int cstores_register(const char *name, struct cstores_calls calls);
 

@@ -81,17 +81,21 @@ public struct SyncMap: Document {
         for (name, table) in tables {
             let names = Set(table.renamed.values)
             guard names.count == table.renamed.count else {
-                throw FormatBreach("two columns of '\(name)' were one")
+                throw FormatBreach("two columns of '\(name)' have the same 'was'")
             }
             guard table.identity != [] else {
-                throw FormatBreach("'\(name)' is identified by nothing")
+                throw FormatBreach("the identity of '\(name)' has no columns")
             }
         }
         // JSON readers treat names as one if Unicode does, and SQLite does not.
         let texts = Set(tables.keys.map(\.description))
-        guard texts.count == tables.count else { throw FormatBreach("two tables look alike") }
+        guard texts.count == tables.count else {
+            throw FormatBreach("two tables have names that look alike")
+        }
         let names = tables.values.compactMap(\.was)
-        guard Set(names).count == names.count else { throw FormatBreach("two tables were one") }
+        guard Set(names).count == names.count else {
+            throw FormatBreach("two tables have the same 'was'")
+        }
     }
 }
 

@@ -46,7 +46,7 @@ public enum FileError: ExplainedError, Equatable {
         case .endedEarly(let path):
             "'\(printable(path))' is shorter than expected"
         case .tooLong(let path, let limit):
-            "'\(printable(path))' is longer than \(limit) bytes, as no such file is"
+            "'\(printable(path))' is longer than \(limit) bytes, the limit of such files"
         case .locked(let path, let holder):
             "'\(printable(path))' is in use by \(holder?.description ?? "another run")"
         case .unsafeName(let name, let reason):
@@ -67,7 +67,7 @@ public enum FileError: ExplainedError, Equatable {
                 "unpack with 'grocerydude restore NAME --target DIR', and put it in place by hand"
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "raise the limit with 'ulimit -n'"
             case .ioError:
-                "look for the disk's errors with 'dmesg', and save what is on it elsewhere"
+                "look for disk errors with 'dmesg', and copy the data to another disk"
             case .fileTooLarge: "the file system or 'ulimit -f' sets a limit on a file's size"
             default: nil
             }

@@ -69,7 +69,7 @@ struct BackupCut {
     ) throws {
         let survey = try directory.survey(
             leavingOut: options.leavingOut,
-            links: options.isSafety ? .ignored : options.followsLinks ? .followed : .told,
+            links: options.isSafety ? .ignored : options.followsLinks ? .followed : .reported,
             threads: context.threads,
             passesOver: passesOver,
             isCancelled: context.checkCancellation
@@ -89,7 +89,7 @@ struct BackupCut {
         for failure in cut.failures { try add(failure) }
         for store in survey.stores where Self.hasLockDirectory(store) {
             context.note(
-                "'\(store.path).lock' is there: the program that made it may write to '\(store.path)' without locks that are seen"
+                "'\(store.path).lock' exists: the program that made it may write to '\(store.path)' without SQLite's locks"
             )
         }
         if !cut.isOneMoment {
@@ -201,7 +201,7 @@ struct CutAgain: ExplainedError {
     var missing: Set<RelativePath>?
 
     var description: String { "\(reason) while it was backed up, every time that was tried" }
-    var hint: String? { "try again when fewer applications come and go" }
+    var hint: String? { "try again when fewer applications open and close stores" }
 }
 
 extension WalkedFile {

@@ -53,7 +53,7 @@ extension CreateBackup {
         if preview.backups != nil {
             preview.attempt { try refuseLocked(folder.staging) }
             preview.attempt { try refuseTakenName(among: backups) }
-            await tellOfFolder(beside: backups)
+            await reportFolder(beside: backups)
         }
         preview.attempt { _ = try recipients() }
         let cut = try await BackupCut.make(

@@ -38,11 +38,11 @@ extension BackupWriter {
         try addNeeded(needed.subtracting(addedFiles), of: store)
         for path in needed.subtracting(addedFiles).sorted() {
             if try FileInfo.ifPresent(path.below(directory.path)) != nil, !isPlainFile(path) {
-                noteMissing(path, "is no file, or behind a link")
+                noteMissing(path, "is not a file, or is behind a link")
                 continue
             }
             guard plan.isLastTry else { throw CutAgain(reason: "'\(path)' was removed") }
-            noteMissing(path, "went while the backup was made")
+            noteMissing(path, "vanished while the backup was made")
         }
     }
 
@@ -110,20 +110,20 @@ extension BackupWriter {
     }
 
     /// Reports the exclusions: each store in a note, because it may be a mistake, and everything else in detail.
-    func tellLeftOut() {
+    func reportLeftOut() {
         for store in leftOut.stores {
             context.note("the store '\(store.path)' is left out, with all of its files")
         }
         let stores = Set(leftOut.stores.map(\.path))
         for path in leftOut.paths where !stores.contains(path) {
-            context.tellDetail("'\(path)' is left out")
+            context.reportDetail("'\(path)' is left out")
         }
         let rest = leftOut.count - leftOut.paths.count
-        if rest > 0 { context.tellDetail("\(rest) more are left out") }
+        if rest > 0 { context.reportDetail("\(rest) more are left out") }
     }
 
     /// Warns of stores behind links; if there is no other store, that is a problem instead.
-    func tellOutside() {
+    func warnOfOutside() {
         guard hasStores else { return }
         for link in outside { context.warn(link.problem.description) }
     }

@@ -93,7 +93,7 @@ extension BackupWriter {
     }
 
     private func addLink(_ file: WalkedFile) throws {
-        try telling(file.path) {
+        try noting(file.path) {
             let target = try reading { try file.directory.linkTarget(file.name) }
             try add(attributes(file.path, .link, file.info), content: target)
         }
@@ -129,7 +129,7 @@ extension BackupWriter {
     func addRefused() throws {
         for attributes in archive.takeRefused() {
             try context.checkCancellation()
-            try telling(attributes.path) {
+            try noting(attributes.path) {
                 let (parent, info) = try reading {
                     let parent = try open(attributes.path.parent)
                     return (parent, try parent.info(attributes.path.name))
@@ -147,7 +147,7 @@ extension BackupWriter {
 
     /// Adds a file as of one moment: reads it again if it changed meanwhile, and reports it if it changes every time.
     func addFile(_ file: WalkedFile) throws {
-        try telling(file.path) {
+        try noting(file.path) {
             for attempt in 1...triesForAFile where try add(file, attempt) {
                 // Only files added under the cut are needed later, and there may be a million others.
                 if cut != nil { addedFiles.insert(file.path) }
@@ -157,7 +157,7 @@ extension BackupWriter {
     }
 
     /// Runs `body`, and reports if the file cannot be read, unless it is gone.
-    private func telling(_ path: RelativePath, _ body: () throws -> Void) throws {
+    private func noting(_ path: RelativePath, _ body: () throws -> Void) throws {
         do {
             try body()
         } catch let failure as ReadFailure {
@@ -232,7 +232,7 @@ extension BackupWriter {
         if wasAdded, changed || isNewStore {
             let reason =
                 isNewStore
-                ? "it was made after the cut; its files are saved as they are, at no single moment"
+                ? "it was made after the cut; its files are saved as they are, not as of one moment"
                 : "it changed every time it was read; the archive may mix two states of it"
             note(.neverStill, walked.path, reason)
         }
@@ -251,7 +251,7 @@ extension BackupWriter {
     func addUnopened(_ store: Store, since error: (any Error)?) throws {
         var isStill = true
         var wasAdded = false
-        try telling(store.path) {
+        try noting(store.path) {
             for attempt in 1...triesForFiles where !wasAdded {
                 try context.checkCancellation()
                 let files = try reading {
@@ -263,7 +263,7 @@ extension BackupWriter {
         }
         guard wasAdded else { return }
         addedFiles.insert(store.path)
-        let asFiles = "its files are saved as they are\(isStill ? "" : ", at no single moment")"
+        let asFiles = "its files are saved as they are\(isStill ? "" : ", not as of one moment")"
         switch error {
         case StoreError.damaged(_, let reason)?:
             note(.damagedStore, store.path, "SQLite finds it damaged: \(reason); \(asFiles)")

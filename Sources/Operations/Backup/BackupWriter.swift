@@ -81,7 +81,7 @@ final class BackupWriter {
             ChangeWriter(
                 lineage.plan,
                 lineage.state,
-                telling: manifest,
+                into: manifest,
                 threads: context.threads,
                 rereads: plan.options.increments?.rereads ?? false,
                 warn: context.warn
@@ -117,14 +117,14 @@ final class BackupWriter {
         let trailer = try manifest.finish(
             problems: problems,
             tally: changes.flatMap { $0.plan.isIncrement ? $0.tally : nil },
-            tellsState: changes != nil
+            recordsState: changes != nil
         )
         let signature = try manifest.add(to: archive, signing: plan.folder.keys.signers)
         let size = try archive.finish()
         remarks.forEach(context.note)
-        tellLeftOut()
-        tellOutside()
-        context.tell(trailer.problems)
+        reportLeftOut()
+        warnOfOutside()
+        context.reportProblems(trailer.problems)
         guard let header else { preconditionFailure("a manifest has a header") }
         return WrittenArchive(
             size: size,

@@ -134,7 +134,7 @@ extension CreateBackup {
             outcome.replaced = other
             outcome.backups -= 1
             outcome.problems += problems
-            context.tell(problems)
+            context.reportProblems(problems)
         } catch {
             let problem = Problem(
                 kind: .notRemoved,
@@ -142,7 +142,7 @@ extension CreateBackup {
                 reason: "not replaced: \(explain(error))"
             )
             outcome.problems.append(problem)
-            context.tell([problem])
+            context.reportProblems([problem])
         }
     }
 }

@@ -118,7 +118,7 @@ extension CreateBackup {
                 path: outcome.backup.name,
                 reason: "not sent: \(explain(error))"
             )
-            context.tell([problem])
+            context.reportProblems([problem])
             outcome.problems.append(problem)
             outcome.waitsFor = error
         }

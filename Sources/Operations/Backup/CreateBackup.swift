@@ -112,7 +112,7 @@ public struct CreateBackup: Sendable {
         try refuseTakenName(among: backups)
         // Report a missing password before the work.
         _ = try recipients()
-        await tellOfFolder(beside: backups)
+        await reportFolder(beside: backups)
         do {
             try context.removeLeftovers(of: destination)
             if refusal == nil { await context.removeRemoteLeftovers(of: folder) }
@@ -125,7 +125,7 @@ public struct CreateBackup: Sendable {
     }
 
     /// Reports everything about the folder and its backups that a user should know beside a new backup.
-    func tellOfFolder(beside backups: [Backup]) async {
+    func reportFolder(beside backups: [Backup]) async {
         if let warning = folder.own(backups).first?.futureWarning(at: options.date) {
             context.warn(warning)
         }
@@ -199,7 +199,7 @@ public struct CreateBackup: Sendable {
                 var outcome = Outcome(backup, written, isUnchanged: true, of: backups.count)
                 outcome.isAnnotated = isAnnotated
                 outcome.problems += [problem].compactMap(\.self)
-                context.tell([problem].compactMap(\.self))
+                context.reportProblems([problem].compactMap(\.self))
                 return outcome
             }
             let (backup, error) = try await publish(draft.finish(), written, beside: backups)
@@ -380,7 +380,7 @@ public struct CreateBackup: Sendable {
             warn: { context.warn(explain($0)) },
             checkCancellation: context.checkCancellation
         )
-        context.tell([error?.problem].compactMap(\.self))
+        context.reportProblems([error?.problem].compactMap(\.self))
         return (backup, error)
     }
 }

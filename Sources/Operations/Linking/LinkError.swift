@@ -27,9 +27,9 @@ public enum LinkError: ExplainedError {
         case .notConfigured(let name): "rclone has no remote '\(name)'"
         case .cannot(let doing, let address, let error):
             "cannot \(doing) '\(address)': \(explain(error))"
-        case .changed(let address): "a file came back from '\(address)' with other bytes"
+        case .changed(let address): "a file read back from '\(address)' has other content"
         case .listedWrong(let address, let step):
-            "'\(address)' does not list what is in it after a file was \(step)"
+            "'\(address)' lists its content wrongly after a file was \(step)"
         case .noStore(let path): "there is no SQLite database in '\(printable(path))'"
         }
     }
@@ -41,7 +41,8 @@ public enum LinkError: ExplainedError {
         case .changed: "something on the way changes files: no backup is safe there"
         case .noStore:
             "name the directory in which the application keeps its databases"
-        case .listedWrong: "if it shows changes late, try again; no backup is safe there otherwise"
+        case .listedWrong:
+            "if it only shows changes late, try again; otherwise no backup is safe there"
         }
     }
 }

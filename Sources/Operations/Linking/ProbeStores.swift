@@ -71,7 +71,7 @@ public struct ProbeStores: Sendable {
         }
         if directory.isMountPoint {
             warnings.append(
-                "'\(name)' is a mount point: a restore needs room inside it, and is not one step"
+                "'\(name)' is a mount point: a restore needs room inside it, and does not happen in one step"
             )
         }
         if let failure = survey.failures.first {

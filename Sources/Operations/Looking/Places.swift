@@ -29,7 +29,7 @@ struct Places {
             let theirs = try? FileInfo(of: backups.resolved()).identity.device, ours == theirs
         else { return nil }
         return
-            "the backups in '\(printable(backups))' are on the same file system as the stores: who loses that loses both"
+            "the backups in '\(printable(backups))' are on the same file system as the stores: if it is lost, both are lost"
     }
 }
 
@@ -53,7 +53,7 @@ struct SynchronisedFolder {
 
     /// Returns a warning about stores in the folder.
     func warning(about stores: FilePath) -> String {
-        "'\(printable(stores))' is in '\(printable(path))', which \(program) synchronises: that damages SQLite stores which are in use"
+        "'\(printable(stores))' is in '\(printable(path))', which \(program) synchronises: that damages SQLite stores in use"
     }
 
     /// The files and directories that such programs keep at the top level of their folders.

@@ -233,7 +233,7 @@ public struct ShowStatus: Sendable {
             }
             let refused = paths.kept("FailedRestore")
             if try FileInfo.ifPresent(refused) != nil {
-                let what = "'\(printable(refused))' is what a restore refused"
+                let what = "'\(printable(refused))' has the data that a restore refused"
                 let remedy = "look at it, and delete it only if you need nothing in it"
                 status.findings.append(.init(kind: .leftover, what: what, remedy: remedy))
             }

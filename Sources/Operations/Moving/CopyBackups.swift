@@ -100,7 +100,7 @@ public struct CopyBackups: Sendable {
             let reason = "not copied: \(explain(unreachable))"
             let problem = Problem(kind: .notCopied, path: source.address, reason: reason)
             outcome.problems.append(problem)
-            context.tell([problem])
+            context.reportProblems([problem])
         }
         return outcome
     }
@@ -182,7 +182,7 @@ public struct CopyBackups: Sendable {
             reason: "not copied: \(explain(error))"
         )
         outcome.problems.append(problem)
-        context.tell([problem])
+        context.reportProblems([problem])
     }
 
     /// Reports the remaining backups as failed after a folder could not be reached.

@@ -55,7 +55,7 @@ public struct CopyStores: Sendable {
         let folder = scratch.path.appending("Backup")
         try LocalFileSystem().createDirectory(folder)
         let outcome = try await copy(source, to: target, by: folder)
-        context.tell(outcome.problems)
+        context.reportProblems(outcome.problems)
         return outcome
     }
 
@@ -120,7 +120,7 @@ public struct CopyStores: Sendable {
                 context: context
             ).extract(made.backup, to: target)
         } catch RestoreError.restoreFailed(let error) {
-            guard error.tellsDamage else { throw error }
+            guard error.reportsDamage else { throw error }
             throw CopyStoresError.damaged(source.path, reason: explain(error))
         }
         // The temporary archive need not be on the disk, but the copy must.

@@ -96,7 +96,7 @@ public struct FetchBackup: Sendable {
             outcome.problems = [
                 Problem(kind: .notSynced, path: printable(outcome.path), reason: explain(error))
             ]
-            context.tell(outcome.problems)
+            context.reportProblems(outcome.problems)
         }
         return outcome
     }
@@ -119,7 +119,7 @@ public struct FetchBackup: Sendable {
         } catch let error where error.isOfKeys {
             context.warn("'\(backup.displayName)' is not verified: \(explain(error))")
             return .unread
-        } catch let error where error.tellsDamage {
+        } catch let error where error.reportsDamage {
             guard allowsDamage else {
                 throw MovingError.damaged(backup.displayName, reason: explain(error))
             }

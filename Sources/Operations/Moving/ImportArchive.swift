@@ -147,7 +147,7 @@ public struct ImportArchive: Sendable {
         let (time, source) = time(of: archived, named: name, file: modified)
         if source == .manifest, let given = options.time, given != time {
             context.warn(
-                "'\(name)' says itself when it was made: the time that was given is not used"
+                "'\(name)' itself says when it was made: the given time is not used"
             )
         }
         // Other backups may refer to it by its present name.

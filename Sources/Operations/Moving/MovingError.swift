@@ -37,7 +37,7 @@ public enum MovingError: ExplainedError, Equatable {
         case .needsTrashed(let name, let need):
             "'\(name)' cannot be restored from a copy: it is built on '\(need)', which is in the trash"
         case .readBackDiffers(let name, let address):
-            "'\(name)' was sent to '\(address)' and read back, and is not the same: the copy was removed"
+            "the copy of '\(name)' in '\(address)' differs when it is read back, and was removed"
         case .notTried(let name): "'\(name)' was not tried after that"
         }
     }
@@ -47,7 +47,7 @@ public enum MovingError: ExplainedError, Equatable {
         case .sameFolder: "name another folder to copy to"
         case .damaged:
             "\(Advice.list) to choose another, or take it as it is with '--allow-damaged'"
-        case .notImported: "get it once more from where it is from"
+        case .notImported: "get it again from its source"
         case .lacksNeed: "put that archive beside it, or import it first"
         case .needsTrashed(_, let need): "run '\(Advice.command("undelete", need))' first"
         case .readBackDiffers: "try again; if that happens again, do not trust that folder"

@@ -74,7 +74,7 @@ struct ReceiveArchive {
             try context.verifyQuietly(archived)
         } catch let error where error.isOfKeys || error.isOfCompression {
             (parcel.archived, parcel.sealed) = (nil, error)
-        } catch let error where error.tellsDamage {
+        } catch let error where error.reportsDamage {
             parcel.damage = explain(error)
         }
         return try await body(parcel)
@@ -136,7 +136,7 @@ struct ReceiveArchive {
                 // A copy of a damaged archive stays suspect until all of it has been read.
                 await context.rememberCheck(of: new, in: folder, damage: nil, at: date)
             }
-            context.tell(problems)
+            context.reportProblems(problems)
             return Outcome(backup: new, replaced: replaced, problems: problems)
         } catch {
             if let uploaded { try? await folder.remote.delete(uploaded.name) }
@@ -201,7 +201,7 @@ extension OperationContext {
             try folder.memory.log?.recordCheck(check)
             if damage != nil { try await folder.note(check, of: backup) }
         } catch {
-            warn("what was found in '\(backup.displayName)' was not noted: \(explain(error))")
+            warn("the findings in '\(backup.displayName)' were not noted: \(explain(error))")
         }
     }
 

@@ -80,7 +80,7 @@ public struct UploadBackups: Sendable {
                     reason: "not sent: \(explain(error))"
                 )
                 outcome.problems.append(problem)
-                context.tell([problem])
+                context.reportProblems([problem])
             }
         }
         outcome.left = try await outbox.waiting().count
@@ -108,7 +108,7 @@ public struct UploadBackups: Sendable {
             let opened = try ArchivedBackup(location, name: backup.name, keys: folder.keys)
             archived = opened
             try context.verifyQuietly(opened)
-        } catch let error where error.tellsDamage {
+        } catch let error where error.reportsDamage {
             throw MovingError.damaged(backup.displayName, reason: explain(error))
         } catch let error where error.isOfKeys {
             context.note("'\(backup.displayName)' is sent as it is: \(explain(error))")
@@ -129,7 +129,7 @@ public struct UploadBackups: Sendable {
             .number,
             at: date
         )
-        context.tell(problems)
+        context.reportProblems(problems)
         outcome.problems += problems
         return Item(waiting: backup, backup: new, wasThere: false)
     }

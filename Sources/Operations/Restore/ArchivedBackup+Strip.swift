@@ -25,7 +25,7 @@ extension ArchivedBackup {
         else { return }
         strip(1)
         context.warn(
-            "everything in this archive is in a directory '\(top)': what is in that is restored, without it"
+            "everything in this archive is in a directory '\(top)': its content is restored, without the directory"
         )
     }
 

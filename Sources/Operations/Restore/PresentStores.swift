@@ -71,7 +71,7 @@ struct PresentStores {
             }
             return
                 "'\(store.path)' has version \(store.userVersion) (user_version) in the backup, and \(version) now: "
-                + "a newer application made it than the one that is installed, if that has not changed it"
+                + "a newer application than the installed one seems to have made it"
         }
     }
 }

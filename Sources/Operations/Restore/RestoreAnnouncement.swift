@@ -86,8 +86,8 @@ enum AnnouncementError: ExplainedError {
     var description: String {
         switch self {
         case .fileInStores(let path):
-            "'\(printable(path))' is in the stores directory, and would go with the next restore"
-        case .noProcess(let path): "'\(printable(path))' has no number of a process in it"
+            "'\(printable(path))' is in the stores directory, and would be lost with the next restore"
+        case .noProcess(let path): "'\(printable(path))' contains no process number"
         case .notSignalled(let process, let error): "cannot signal process \(process): \(error)"
         }
     }

@@ -191,7 +191,7 @@ extension RestoreBackup {
         do {
             // Report the place first, so that the data can be identified after a crash.
             let kept = printable(try swap.paths.vacant("FailedRestore"))
-            context.note("what was restored is refused; it goes to '\(kept)'")
+            context.note("the restored data is refused; it is moved to '\(kept)'")
             return try swap.rollBack()
         } catch {
             throw RestoreError.rollbackFailed(error, old: swap.paths.old, new: swap.paths.live)
@@ -207,7 +207,7 @@ extension RestoreBackup {
             if swap.journal.phase != .settled { context.noteLeftover(try swap.removeReplaced()) }
             try swap.removeJournal()
         } catch {
-            tellLeftover(of: swap.paths, error)
+            reportLeftover(of: swap.paths, error)
         }
     }
 
@@ -219,12 +219,12 @@ extension RestoreBackup {
             if swap.journal.phase == .staging { try swap.removeStaged() }
             try swap.removeJournal()
         } catch {
-            tellLeftover(of: swap.paths, error)
+            reportLeftover(of: swap.paths, error)
         }
     }
 
     /// Reports the remains that the next run has to clean up.
-    func tellLeftover(of paths: RestorePaths, _ error: any Error) {
+    func reportLeftover(of paths: RestorePaths, _ error: any Error) {
         let names = paths.traces.map { "'\(printable($0))'" }.joined(separator: ", ")
         context.note("\(explain(error)); the next run will clean up \(names)")
     }

@@ -65,7 +65,7 @@ extension RestoreBackup {
         if now?.isSame(as: before) ?? before.isEmpty { return }
         let error = RestoreError.changed(now?.newest?.below(live) ?? live)
         guard options.force else { throw error }
-        context.warn("\(error): the backup of it may lack that")
+        context.warn("\(error): the safety backup may lack that change")
     }
 
     /// Backs up a directory before something in it is replaced; `nil` if there is nothing to back up.

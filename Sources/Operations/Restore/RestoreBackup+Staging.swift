@@ -60,12 +60,12 @@ extension RestoreBackup {
         do {
             try first.removeJournal()
         } catch {
-            tellLeftover(of: first.paths, error)
+            reportLeftover(of: first.paths, error)
         }
     }
 
     private func inside(_ paths: RestorePaths, since refusal: FileError) -> RestorePaths {
-        context.note("\(refusal); it stays, and its contents are replaced")
+        context.note("\(refusal); it stays, and its content is replaced")
         return RestorePaths(live: paths.live, .inside)
     }
 
@@ -177,7 +177,7 @@ extension RestoreBackup {
 
     func tolerate(_ error: StoreError) throws {
         guard options.allowsDamage else { throw error }
-        context.note("\(error), and restored all the same")
+        context.note("\(error), and restored anyway")
     }
 
     /// Keeps the mode and owner of the stores directory itself; a new directory gets those in the backup.

@@ -32,7 +32,7 @@ extension RestoreBackup {
                 outcome.problems = try search.finish()
                 try flush.wait()
             }
-            context.tell(outcome.problems)
+            context.reportProblems(outcome.problems)
             return outcome
         } catch {
             throw RestoreError.saying(error)
@@ -69,7 +69,7 @@ extension RestoreBackup {
             (outcome.files, outcome.bytes) = (survey.regularFileCount, survey.size)
             outcome.stores = survey.stores.count
         }
-        context.tell(outcome.problems)
+        context.reportProblems(outcome.problems)
         return outcome
     }
 }

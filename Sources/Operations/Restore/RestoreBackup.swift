@@ -246,7 +246,7 @@ public struct RestoreBackup: Sendable {
             SyncPlaces.markReplaced(paths.live, sidecars: sidecars, of: plan.roots, context)
         }
         outcome.isDataRead = true
-        context.tell(outcome.problems)
+        context.reportProblems(outcome.problems)
         outcome.isAnnounced = options.announcement.make(of: plan.name, in: paths.live, context)
         let files = Set((replaced ?? []).map(\.identity))
         outcome.stillOpen = LockHolder.processes(using: files).map(\.holder)

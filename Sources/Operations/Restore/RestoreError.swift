@@ -109,7 +109,7 @@ public enum RestoreError: ExplainedError {
         switch self {
         case .restoreFailed(let error): "restore failed, your data is as it was: \(explain(error))"
         case .safetyBackupFailed(let error):
-            "the data that would be replaced cannot be backed up first: \(explain(error))"
+            "the present data cannot be backed up before it is replaced: \(explain(error))"
         case .rolledBack(let error, let refused):
             "restore failed, your data is as it was: \(explain(error)); the refused data is in '\(printable(refused))'"
         case .rollbackFailed(let error, let old, let new):
@@ -118,9 +118,9 @@ public enum RestoreError: ExplainedError {
         case .storesInUse(let store, let holders):
             "the store '\(store)' is in use by \(holders.map(\.description).joined(separator: ", "))"
         case .changed(let path):
-            "'\(printable(path))' was changed while the data was backed up that would be replaced"
+            "'\(printable(path))' was changed while the present data was backed up"
         case .held(let path, let holder):
-            "'\(printable(path))' would be replaced, and \(holder): what is there now would stay there"
+            "'\(printable(path))' would be replaced, but \(holder), and would keep the old data"
         case .tooLarge(let path, let needed, let available):
             "no space at '\(printable(path))': \(byteCount(needed)) are needed and \(byteCount(available)) are free"
         case .mountInside(let path):
@@ -129,11 +129,11 @@ public enum RestoreError: ExplainedError {
         case .inTheWay(let leftover):
             "'\(printable(leftover.path))' is in the way, and is not from an interrupted restore (\(leftover))"
         case .noStores(let backup, let live):
-            "no store is in '\(BackupName.display(backup))', and it would replace the stores in '\(printable(live))'"
+            "'\(BackupName.display(backup))' has no store, and would replace the stores in '\(printable(live))'"
         case .notStripped(let backup):
             "'\(BackupName.display(backup))' has a manifest, which says where everything belongs"
         case .cannotKeep(let path, let reason):
-            "the backup left '\(printable(path))' out, which is to stay and cannot: \(reason)"
+            "the backup left out '\(printable(path))', which cannot be kept in place: \(reason)"
         case .declined: "nothing was changed"
         case .storesLost(let path, let found, let expected):
             "\(counted(expected, "store was", "stores were")) restored, and \(found) \(found == 1 ? "is" : "are") in '\(printable(path))'"
@@ -142,9 +142,9 @@ public enum RestoreError: ExplainedError {
         case .newerJournal(let path):
             "the interrupted restore in '\(printable(path))' was begun by a newer version of the program"
         case .unsettled(let backup, let path, let error):
-            "the restore of '\(BackupName.display(backup))' was interrupted, and can for now be neither finished nor undone in '\(printable(path))': \(explain(error)); all stays as it is"
+            "the interrupted restore of '\(BackupName.display(backup))' in '\(printable(path))' can be neither finished nor undone for now: \(explain(error)); nothing was changed"
         case .refusedInUse(let backup, let path, let refusal, let use):
-            "the restore of '\(BackupName.display(backup))' was interrupted, and what it put in '\(printable(path))' has to go\(refusal.map { ", since \(explain($0))" } ?? ""), but \(explain(use)); all stays as it is"
+            "the interrupted restore of '\(BackupName.display(backup))' in '\(printable(path))' has to be undone\(refusal.map { ", since \(explain($0))" } ?? ""), but \(explain(use)); nothing was changed"
         }
     }
 
@@ -159,16 +159,17 @@ public enum RestoreError: ExplainedError {
             "move the directory that you want to its place by hand; nothing was deleted"
         case .storesInUse:
             "close it and try again, or go on at your own risk with '--force'"
-        case .changed: "stop the application and what else writes there, and try again"
-        case .held: "end it, or let it leave, and try again, or go on with '--force'"
+        case .changed: "stop the application and anything else that writes there, and try again"
+        case .held: "end it, or have it leave the directory, and try again; or go on with '--force'"
         case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
         case .mountInside(let path):
             "unmount it: umount \(shellWord(path)); or restore elsewhere with '--target'"
         case .targetNotEmpty: "name a directory that is not there yet"
         case .inTheWay(let leftover):
-            "have it renamed with '--set restore.set_aside_leftovers=true', or move it away: mv \(shellWord(leftover.path)) \(shellWord(leftover.path)).mine"
+            "rename it with '--set restore.set_aside_leftovers=true', or move it away: mv \(shellWord(leftover.path)) \(shellWord(leftover.path)).mine"
         case .noStores: "if that is what you want, add '--allow-no-stores'"
-        case .cannotKeep: "let its owner change the directories, or move it away for a while"
+        case .cannotKeep:
+            "give its owner write permission for the directories, or move it away for a while"
         case .notStripped: "leave out the setting 'restore.strip_components'"
         case .declined: nil
         case .storesLost:

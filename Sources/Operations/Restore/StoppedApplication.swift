@@ -29,7 +29,7 @@ struct StoppedApplication {
         do {
             if !commands.stop.isEmpty { try swap.noteApplication(isStopped: true) }
         } catch  where again {
-            tellNotWritten(error)
+            warnNotWritten(error)
         }
         do {
             if again {
@@ -60,7 +60,7 @@ struct StoppedApplication {
         do {
             if isNoted, swap.journal.phase == .settled { try swap.write() }
         } catch {
-            tellNotWritten(error)
+            warnNotWritten(error)
         }
         let isStarted = await runAll(commands.start, "start")
         do {
@@ -69,12 +69,12 @@ struct StoppedApplication {
                 try swap.noteApplication(isStopped: false)
             }
         } catch {
-            tellNotWritten(error)
+            warnNotWritten(error)
         }
         return isStarted
     }
 
-    private func tellNotWritten(_ error: any Error) {
+    private func warnNotWritten(_ error: any Error) {
         context.note("the restore journal was not written: \(explain(error))")
     }
 

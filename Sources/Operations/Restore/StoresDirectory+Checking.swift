@@ -93,7 +93,7 @@ extension StoresDirectory {
             } catch StoreError.damaged(let name, let reason) {
                 let error = StoreError.damaged(name, reason: reason)
                 guard journal.allowsDamage else { return error }
-                context.note("\(error), and restored all the same")
+                context.note("\(error), and restored anyway")
             } catch {
                 failure = failure ?? error
             }

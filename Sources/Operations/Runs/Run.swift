@@ -42,7 +42,7 @@ public struct Run: Sendable {
     public var metricsFile: FilePath?
     public var log: RunLog?
     /// Whether failures of the log are reported as warnings.
-    public var tellsLogTrouble = false
+    public var reportsLogTrouble = false
 
     public init(_ command: Command, stores: FilePath, remote: String, began: Date) {
         self.command = command
@@ -70,7 +70,7 @@ public struct Run: Sendable {
         let result: CommandResult
         do {
             try await hooks.runBefore(environment(nil), context)
-            await tell(.start, context)
+            await send(.start, context)
             result = await work()
         } catch {
             result = failure(error)
@@ -82,7 +82,7 @@ public struct Run: Sendable {
             if result.exitCode != Hooks.skipCode {
                 await writeMetrics(entry, backups, context)
                 let isSuccess = result.isSuccess
-                await tell(isSuccess ? .success : .failure(result.message ?? "failed"), context)
+                await send(isSuccess ? .success : .failure(result.message ?? "failed"), context)
                 await notify(of: entry, context)
                 moments.append(isSuccess ? .onSuccess : .onFailure)
             }
@@ -105,7 +105,7 @@ public struct Run: Sendable {
         return environment
     }
 
-    private func tell(_ signal: Ping.Signal, _ context: OperationContext) async {
+    private func send(_ signal: Ping.Signal, _ context: OperationContext) async {
         guard let ping else { return }
         do {
             // Notify the monitor of an interrupted run too.
@@ -152,9 +152,9 @@ public struct Run: Sendable {
         guard let log else { return }
         do {
             if isUneventful { try log.note(uneventful: entry) } else { try log.record(entry) }
-            if tellsLogTrouble, let warning = log.warning { context.warn(warning) }
+            if reportsLogTrouble, let warning = log.warning { context.warn(warning) }
         } catch {
-            guard tellsLogTrouble else { return }
+            guard reportsLogTrouble else { return }
             context.warn("this run was not logged: \(explain(error))")
         }
     }

@@ -16,7 +16,7 @@ struct UserCommand {
     func run(_ context: OperationContext) async throws {
         let output = CommandOutput(linesLimit: Self.linesLimit)
         let event = event
-        let tell = { @Sendable (lines: [String]) in
+        let report = { @Sendable (lines: [String]) in
             for line in lines { context.report(.said(by: event, line)) }
         }
         let process = ChildProcess.shell(line, environment: environment.variables(event: event))
@@ -25,11 +25,11 @@ struct UserCommand {
             outcome = try await process.run(
                 ChildProcess.Limits(timeout: timeout),
                 checkCancellation: context.checkCancellation
-            ) { tell(output.receive($0)) }
+            ) { report(output.receive($0)) }
         } catch let error as ProcessError {
             throw failure(.notRun(error.description))
         }
-        tell(output.finish())
+        report(output.finish())
         if outcome.leftOutputOpen {
             context.note("'\(event)' left a process in the background with its output open")
         }

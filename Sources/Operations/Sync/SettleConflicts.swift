@@ -85,7 +85,7 @@ public struct SettleConflicts: Sendable {
             case .deletedHere: throw unfit("this machine deleted the row: take it on another one")
             case .lacksValue:
                 throw unfit(
-                    "another row has a value of it that only one may have: add 'COLUMN=VALUE' with another one"
+                    "another row has the same unique value: add 'COLUMN=VALUE' with another value"
                 )
             case .noParent(let column):
                 throw unfit(

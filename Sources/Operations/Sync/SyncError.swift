@@ -51,7 +51,7 @@ public enum SyncError: ExplainedError {
     case noConflict(Int64, store: String)
     /// A row cannot have the values that a person gave it, for this reason.
     case unfit([String], Int64, store: String, reason: String)
-    /// Rows have a value that only one may have, and wait until it is free.
+    /// Rows have the unique value of another row, and wait until it is free.
     case yielded(store: String, count: Int64)
     /// No other device, or more than one, has that name or id; the payload lists the existing ones.
     case noDevice(String, [String])
@@ -100,20 +100,20 @@ public enum SyncError: ExplainedError {
             "there are several stores in '\(printable(path))': "
                 + names.map { "'\($0)'" }.joined(separator: ", ")
         case .noDevice(let text, let names):
-            "there is no one device '\(text)' in the group; there "
+            "'\(text)' names no single device of the group; there "
                 + (names.isEmpty ? "is no other" : "are: \(names.joined(separator: ", "))")
         case .storeGone(let name, let group):
-            "'\(name)' takes part in '\(group)', and is gone from the stores directory: nothing is sent or deleted for that"
+            "'\(name)' takes part in '\(group)', but is gone from the stores directory: nothing was sent or deleted"
         case .noStoreAnyMore(let name, let group, let reason):
-            "'\(name)' takes part in '\(group)', and is no store any more: \(reason); nothing is sent or deleted for that"
+            "'\(name)' takes part in '\(group)', but is no store any more: \(reason); nothing was sent or deleted"
         case .unreadableStore(let name, let group, let reason):
-            "'\(name)' takes part in '\(group)', and cannot be read: \(reason)"
+            "'\(name)' takes part in '\(group)', but cannot be read: \(reason)"
         case .damagedStore(let name, let reason): "the store '\(name)' is damaged: \(reason)"
         case .notEnabled(let name): "'\(name)' does not take part in any group"
         case .alreadyEnabled(let store, let group, let container):
             "'\(store)' takes part in '\(group)' through '\(container)' already"
         case .groupOfOther(let store, let group, let other):
-            "'\(store)' would join '\(group)', in which '\(printable(other))' of this machine takes part: rows of both would be one"
+            "'\(store)' cannot join '\(group)': '\(printable(other))' of this machine takes part in it, and the rows of both would become one"
         case .refused(let store, let refusals):
             "'\(store)' cannot sync as it is, nothing was changed: "
                 + refusals.map(\.description).joined(separator: "; ")
@@ -122,18 +122,18 @@ public enum SyncError: ExplainedError {
                 + (leftOut.isEmpty
                     ? "" : ": \(leftOut.map(\.description).joined(separator: "; "))")
         case .readOnlyStore(let store):
-            "'\(store)' may not be written: what others change could not arrive"
+            "'\(store)' may not be written: changes of other devices could not arrive"
         case .noTable(let name, let store): "there is no table '\(name)' in '\(store)'"
         case .otherMap(let group): "the group '\(group)' has another map"
-        case .badGroup(let name): "'\(name)' is no name for a group"
+        case .badGroup(let name): "'\(name)' is not a valid name for a group"
         case .noContainerNamed: "no container is named"
         case .containerIsNoFolder(let address): "the container '\(address)' is not a directory"
         case .containerInsideStores(let address, let stores):
-            "the container '\(address)' is inside the stores directory '\(printable(stores))', or is it"
+            "the container '\(address)' is inside the stores directory '\(printable(stores))', or is that directory"
         case .storesInsideContainer(let stores, let address):
             "the stores directory '\(printable(stores))' is inside the container '\(address)'"
         case .synchronisedFolder(let stores, let folder, let program):
-            "'\(printable(stores))' is in '\(printable(folder))', which \(program) synchronises: that damages SQLite stores which are in use"
+            "'\(printable(stores))' is in '\(printable(folder))', which \(program) synchronises: that damages SQLite stores in use"
         case .storeInUse(let store, let users):
             "the store '\(store)' is in use by \(Self.list(users)); it is as it was"
         case .nothingBefore(let store): "there is no copy of '\(store)' from before it took part"
@@ -144,7 +144,7 @@ public enum SyncError: ExplainedError {
         case .yielded(let store, let count):
             """
             '\(store)': \(counted(Int(count), "row is", "rows are")) not shown, since \
-            another one has a value that only one may have
+            another row has the same unique value
             """
         case .noContainer(let address, let unsent):
             "the container '\(address)' is not there, or has nothing of this group"
@@ -171,7 +171,7 @@ public enum SyncError: ExplainedError {
         case .storeGone(let store, _), .noStoreAnyMore(let store, _, _):
             "put it back, or restore it with 'grocerydude restore'; if it is not to come back, run 'grocerydude sync disable \(Advice.option("store", store))'"
         case .unreadableStore(let name, _, _):
-            "see that you may read '\(name)', and that its disk works"
+            "make sure that you may read '\(name)', and that its disk works"
         case .damagedStore:
             "restore it with 'grocerydude restore', or repair it: https://www.sqlite.org/recovery.html; the next run then asks what its data mean"
         case .alreadyEnabled:
@@ -186,7 +186,7 @@ public enum SyncError: ExplainedError {
             } ?? "see the names of its tables"
         case .noTable: "see the names of its tables"
         case .readOnlyStore(let store):
-            "see that you may write to '\(store)' and to its directory, and that its disk is not read-only"
+            "make sure that you may write to '\(store)' and to its directory, and that its disk is not read-only"
         case .otherMap:
             "leave out '--map', or publish another map for all with 'grocerydude sync seed --map FILE' on a device that takes part"
         case .badGroup: "use 1 to 40 of the letters a to z, digits and hyphens for '--group'"
@@ -201,15 +201,15 @@ public enum SyncError: ExplainedError {
         case .unfit, .yielded, .noConflict: "see them with 'grocerydude sync conflicts'"
         case .noDevice: "see 'grocerydude sync status'"
         case .noContainer:
-            "see that its disk is mounted: the next run sends what waits; if it was emptied, run 'grocerydude sync seed'"
+            "make sure that its disk is mounted: the next run sends what waits; if it was emptied, run 'grocerydude sync seed'"
         case .cutOff(let cause, _):
             isOfAbsence
-                ? "see that its disk, the network and the server work: the next run goes on"
+                ? "make sure that its disk, the network and the server work: the next run goes on"
                 : Advice.after(cause)
         case .openStore:
-            "close the application, or write all the same with '--set sync.while_open=true'"
+            "close the application, or write anyway with '--set sync.while_open=true'"
         case .lockedStores: "wait for it with '--lock-wait 60s'; the next run writes what waits"
-        case .unreadFiles: "see what is in the container, and whether its folder is copied wholly"
+        case .unreadFiles: "look at the container, and whether its folder is copied completely"
         case .newerFiles: "update this program"
         }
     }

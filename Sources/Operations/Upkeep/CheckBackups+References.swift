@@ -37,7 +37,7 @@ extension CheckBackups {
                 let names = try opened.store(path, of: items)
                     .externalReferences(checkCancellation: context.checkCancellation)
                 result.externalReferences = (result.externalReferences ?? 0) + names.count
-                result.tell(try present.missing(names, of: store), known: known)
+                result.report(try present.missing(names, of: store), known: known)
             } catch let error as StoreError {
                 if case .damagedPage = error {
                     result.look(at: .stores)
@@ -92,7 +92,7 @@ extension CheckBackups {
 
 extension CheckBackups.Result {
     /// Reports missing files, the first and the number of the others; files known to be missing become remarks.
-    fileprivate mutating func tell(_ missing: [RelativePath], known: Set<ExactString>) {
+    fileprivate mutating func report(_ missing: [RelativePath], known: Set<ExactString>) {
         let paths = missing.map(\.description)
         add(paths.filter { !known.contains($0.exact) }, to: \.damage) {
             "'\($0)': a store refers to this file, and it is not in the backup"

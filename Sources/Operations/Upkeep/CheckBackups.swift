@@ -191,7 +191,7 @@ public struct CheckBackups: Sendable {
                 result.find(result.part == nil ? .well : .part)
                 if result.part == nil { try checkReferences(of: archived, &result) }
             }
-        } catch let error where error.tellsDamage {
+        } catch let error where error.reportsDamage {
             result.damage = [explain(error)]
             result.find(.damaged)
         } catch let error as CancellationError {

@@ -121,7 +121,7 @@ public struct DeleteBackup: Sendable {
                     problems.append(Problem(kind: .notRemoved, path: path, reason: explain(error)))
                 }
             }
-            context.tell(problems)
+            context.reportProblems(problems)
             return Outcome(backups: all, problems: problems)
         }
     }
@@ -149,7 +149,7 @@ public struct DeleteBackup: Sendable {
                 let names = needs.map { "'\($0.displayName)'" }.joined(separator: ", ")
                 context.note("it is built on others, which are back too: \(names)")
             }
-            context.tell(problems)
+            context.reportProblems(problems)
             return (backup, needs, problems)
         }
     }
@@ -166,9 +166,9 @@ public struct DeleteBackup: Sendable {
                 )
             }
             return trashed
-        } catch let error where error.isOfKeys || error.tellsDamage {
+        } catch let error where error.isOfKeys || error.reportsDamage {
             context.warn(
-                "what '\(backup.displayName)' is built on is not known: \(explain(error))"
+                "it is not known what '\(backup.displayName)' is built on: \(explain(error))"
             )
             return []
         }

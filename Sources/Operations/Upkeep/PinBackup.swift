@@ -48,7 +48,7 @@ public struct PinBackup: Sendable {
             let backup = try await folder.find(name, now: date)
             let done = try await folder.annotate(backup, at: date) { $0.isPinned = isPinned }
             let problems = [done.problem].compactMap(\.self)
-            context.tell(problems)
+            context.reportProblems(problems)
             return (done.backup, problems)
         }
     }

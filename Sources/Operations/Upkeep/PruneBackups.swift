@@ -301,7 +301,7 @@ public struct PruneBackups: Sendable {
             } catch {
                 outcome.problems.append(notRemoved(BackupFolder.trashName, explain(error)))
             }
-            context.tell(outcome.problems)
+            context.reportProblems(outcome.problems)
             return outcome
         }
     }

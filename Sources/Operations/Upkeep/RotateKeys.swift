@@ -89,7 +89,7 @@ public struct RotateKeys: Sendable {
                 }
                 outcome.items.append(item)
             }
-            context.tell(outcome.problems)
+            context.reportProblems(outcome.problems)
             return outcome
         }
     }

@@ -37,10 +37,10 @@ public struct ChangeScript {
         try emit("PRAGMA ignore_check_constraints = ON;")
         try emit("BEGIN;")
         try writeRemovals(emit)
-        for pair in diff.pairs where isMadeAnew(pair) && pair.new?.kind == .virtual {
+        for pair in diff.pairs where isRemade(pair) && pair.new?.kind == .virtual {
             try emit(SchemaText.inScript(pair.present.sql))
         }
-        for pair in diff.pairs where isMadeAnew(pair) && isPlain(pair.new) {
+        for pair in diff.pairs where isRemade(pair) && isPlain(pair.new) {
             try emit(SchemaText.inScript(pair.present.sql))
         }
         for pair in diff.pairs { try writeRows(of: pair, emit) }
@@ -69,7 +69,7 @@ public struct ChangeScript {
     // MARK: - Schema
 
     /// Returns whether a table is dropped, created or both.
-    private func isMadeAnew(_ pair: TablePair) -> Bool {
+    private func isRemade(_ pair: TablePair) -> Bool {
         !pair.isSameTable && !isPart(pair.new) && !isPart(pair.old)
     }
 
@@ -99,7 +99,7 @@ public struct ChangeScript {
                 try emit("DROP INDEX main.\(index.name.sqlIdentifier);")
             }
         }
-        for pair in diff.pairs where isMadeAnew(pair) {
+        for pair in diff.pairs where isRemade(pair) {
             guard let old = pair.old else { continue }
             let kind = old.kind == .view ? "VIEW" : "TABLE"
             try emit("DROP \(kind) main.\(old.name.sqlIdentifier);")
@@ -113,7 +113,7 @@ public struct ChangeScript {
                 if let sql = index.sql, !isPart(new) { try emit(SchemaText.inScript(sql)) }
             }
         }
-        for pair in diff.pairs where isMadeAnew(pair) && pair.new?.kind == .view {
+        for pair in diff.pairs where isRemade(pair) && pair.new?.kind == .view {
             try emit(SchemaText.inScript(pair.present.sql))
         }
         for pair in diff.pairs {

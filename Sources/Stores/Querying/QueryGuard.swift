@@ -8,7 +8,7 @@ internal import Files
 /// themselves, which must not be refused.
 final class QueryGuard {
     /// The pragmas that only report, unless they set a value.
-    private static let telling: Set = [
+    private static let reporting: Set = [
         "application_id", "auto_vacuum", "collation_list", "compile_options", "data_version",
         "database_list", "encoding", "foreign_key_check", "foreign_key_list", "freelist_count",
         "function_list", "index_info", "index_list", "index_xinfo", "integrity_check",
@@ -65,7 +65,7 @@ final class QueryGuard {
                 ? "the function '\(name)' reaches beyond the store" : nil
         case SQLITE_PRAGMA:
             let name = first?.lowercased() ?? ""
-            guard telling.contains(name) else {
+            guard reporting.contains(name) else {
                 return "'PRAGMA \(name)' is not one that only reads"
             }
             return second != nil && settable.contains(name)

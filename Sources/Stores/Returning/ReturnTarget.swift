@@ -142,7 +142,7 @@ final class ReturnTarget {
             throw explained(error, rowID, values)
         }
         guard sqlite3_changes(database) > 0 else {
-            let reason = "a trigger passes it over"
+            let reason = "a trigger skips it"
             throw RowReturnError.refused(rows.into.name, key: key(rowID, values), reason: reason)
         }
         return true

@@ -27,7 +27,7 @@ final class RivalRows {
     private let hasVirtualTables: Bool
 
     /// The greatest number of keys that are reported.
-    private static let toldKeys = 8
+    private static let listedKeys = 8
 
     /// Prepares a search for each unique index whose columns the rows have.
     ///
@@ -112,7 +112,7 @@ final class RivalRows {
                 // An earlier deletion may have deleted this row as well, and counted it.
                 guard sqlite3_changes(database) > 0 else { continue }
                 outcome.removed += 1
-                if outcome.removedKeys.count < Self.toldKeys {
+                if outcome.removedKeys.count < Self.listedKeys {
                     outcome.removedKeys.append(text(key))
                 }
                 note(count, &outcome)

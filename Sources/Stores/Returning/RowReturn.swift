@@ -73,7 +73,7 @@ public struct RowReturn {
             from.column(into.columns[place].name).map { from.columns[$0].kind == .stored } ?? false
         }
         guard !common.isEmpty else {
-            let reason = "the columns of '\(into.name)' are others than they were"
+            let reason = "the columns of '\(into.name)' have changed"
             throw StoreError.unreadable(source.name, reason: reason)
         }
         columns = common

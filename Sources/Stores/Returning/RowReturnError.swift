@@ -20,13 +20,13 @@ public enum RowReturnError: ExplainedError, Equatable {
     public var description: String {
         switch self {
         case .conflict(let table, let key):
-            "a row of '\(table)' is there with other values, or another has its unique values: \(key)"
+            "a row of '\(table)' exists with other values, or another row has its unique values: \(key)"
         case .missingParents(let table, let tables):
-            "rows of '\(table)' would refer to rows that are not there, or be missed by others: of \(tables.map { "'\($0)'" }.joined(separator: ", "))"
+            "rows of '\(table)' would break foreign keys with the tables \(tables.map { "'\($0)'" }.joined(separator: ", "))"
         case .refused(let table, let key, let reason):
             "a row of '\(table)' is refused, \(key): \(reason)"
         case .unknownRival(let table, let key, let index):
-            "another row of '\(table)' has the unique values of one that would come back, \(key), and which one is not known: \(index)"
+            "an unknown row of '\(table)' has the unique values of a row that would come back, \(key): \(index)"
         case .needsApplication(let table, _, let what):
             "rows of '\(table)' cannot be written without their application: \(what)"
         case .otherModel(let table, _, let reason):
@@ -38,14 +38,14 @@ public enum RowReturnError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .conflict:
-            "choose with '--on-conflict skip' that it stays, or with '--on-conflict replace' that it does not"
+            "keep it with '--on-conflict skip', or replace it with '--on-conflict replace'"
         case .missingParents(_, let tables):
             "bring those back first: '\(Advice.option("rows", tables.first ?? "TABLE"))'"
         case .refused: nil
         case .unknownRival:
-            "delete that row first, or choose with '--on-conflict skip' that it stays"
+            "delete that row first, or keep it with '--on-conflict skip'"
         case .needsApplication(_, let store, _), .otherModel(_, let store, _):
-            "bring all of it back: 'grocerydude restore NAME --only \(Advice.part(store))'"
+            "restore the whole store: 'grocerydude restore NAME --only \(Advice.part(store))'"
         case .changedSchema: "try again"
         }
     }

@@ -37,7 +37,7 @@ package enum SchemaText {
         throw StoreError.unreadable(
             store,
             reason:
-                "its schema is not to be trusted: the text of the \(kind.rawValue) '\(name)': \(fault)"
+                "its schema cannot be trusted: the text of the \(kind.rawValue) '\(name)': \(fault)"
         )
     }
 

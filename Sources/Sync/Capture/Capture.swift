@@ -133,7 +133,7 @@ struct Capture {
             try capture.takeFirst(snapshot, &self, isCyclic: group.isCyclic)
         }
         for capture in others { try capture.identify(&self, isCyclic: group.isCyclic) }
-        if group.isCyclic { for capture in first { try capture.tellFirst(snapshot, &self) } }
+        if group.isCyclic { for capture in first { try capture.sendFirst(snapshot, &self) } }
         for capture in others { try capture.finish(&self) }
     }
 
@@ -213,7 +213,7 @@ struct Capture {
     }
 
     /// Joins a delta with the state, and adds it to the outgoing ones; long values become blobs.
-    mutating func tell(_ delta: RowDelta, in table: TableName) throws {
+    mutating func send(_ delta: RowDelta, in table: TableName) throws {
         let delta = try delta.movingLongValues(to: outgoing.keep)
         for cell in delta.state.cells {
             if case .file(let name, let content) = cell.value {

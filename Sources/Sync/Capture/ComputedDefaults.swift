@@ -30,7 +30,7 @@ struct ComputedDefaults {
                 }
                 guard !cells.isEmpty else { continue }
                 let filled = RowState(causalLength: state.causalLength, birth: nil, cells: cells)
-                try capture.tell(RowDelta(id, filled), in: table.name)
+                try capture.send(RowDelta(id, filled), in: table.name)
             }
         }
     }

@@ -11,13 +11,13 @@ extension TableCapture {
             try capture.access.dirty.markAltered(row.id)
             if !found.contains(row.id), !kept.contains(row.id) { try delete(row, &capture) }
         }
-        for row in news { try tell(row, &capture) }
+        for row in news { try send(row, &capture) }
         for row in news {
             guard let old = renamed[row.key] else { continue }
             // Rows that refer to the former key follow.
             let same = Cell(.same, capture.stamp, .row(row.id))
             let state = RowState(causalLength: old.causalLength, birth: nil, cells: [same])
-            try capture.tell(RowDelta(old.id, state), in: table.name)
+            try capture.send(RowDelta(old.id, state), in: table.name)
         }
         for row in revived { try revive(row, &capture) }
         let back = Set(revived.map(\.id))
@@ -29,7 +29,7 @@ extension TableCapture {
     }
 
     /// Sends a new row, which is in the shadow already.
-    func tell(_ row: New, _ capture: inout Capture) throws {
+    func send(_ row: New, _ capture: inout Capture) throws {
         // A row without a known state is marked with its delta, if it needs to be.
         if try capture.access.states.known(row.id) != nil {
             try capture.access.dirty.markAltered(row.id)
@@ -48,7 +48,7 @@ extension TableCapture {
             else { continue }
             let length = known.state.causalLength + 1
             let state = RowState(causalLength: length, deletion: capture.stamp)
-            try capture.tell(RowDelta(id, state), in: table.name)
+            try capture.send(RowDelta(id, state), in: table.name)
             if id != row.id { try capture.access.dirty.mark(id) }
         }
         try capture.access.held.wake()
@@ -95,7 +95,7 @@ extension TableCapture {
             cells.removeAll { state.cell($0.column)?.value == $0.value.named }
             if cells.isEmpty { return try capture.access.dirty.mark(row.id) }
             let delta = RowState(causalLength: length, birth: nil, cells: cells)
-            return try capture.tell(RowDelta(row.id, delta), in: table.name)
+            return try capture.send(RowDelta(row.id, delta), in: table.name)
         }
         let state = RowState(causalLength: length, birth: stamp, cells: cells)
         var hint: Value?
@@ -104,7 +104,7 @@ extension TableCapture {
             // The row was deleted elsewhere, so it is deleted here too.
             try capture.access.dirty.mark(row.id)
         }
-        try capture.tell(RowDelta(row.id, state, hint: hint), in: table.name)
+        try capture.send(RowDelta(row.id, state, hint: hint), in: table.name)
         try capture.access.held.wake()
     }
 
@@ -176,7 +176,7 @@ extension TableCapture {
             let state = try capture.access.states.known(id)?.state
             guard let state, state.isAlive else { continue }
             let delta = RowState(causalLength: state.causalLength, birth: nil, cells: [same])
-            try capture.tell(RowDelta(id, delta), in: table.name)
+            try capture.send(RowDelta(id, delta), in: table.name)
         }
         if known?.state.isTombstone == true {
             let lost = try zip(table.columns.map(\.name), capture.wires(values, of: table))
@@ -304,7 +304,7 @@ extension TableCapture {
             try capture.access.removed.add(Conflict(.overwritten, won, of: known, winner: cell))
         }
         let delta = RowState(causalLength: old.causalLength, birth: nil, cells: cells)
-        try capture.tell(RowDelta(old.id, delta), in: table.name)
+        try capture.send(RowDelta(old.id, delta), in: table.name)
     }
 
     /// Marks rows that refer to the earlier names of rows, since the application may not have updated them.

@@ -30,7 +30,7 @@ extension TableCapture {
             for id in news.map(\.id) { given.insert(id) }
             try forEachNew {
                 try show($0, capture)
-                if !isCyclic { try tell($0, &capture) }
+                if !isCyclic { try send($0, &capture) }
             }
             named = []
             // The shadow shows that a row occurs once; counts are kept only for repeated rows, since that is faster.
@@ -49,7 +49,7 @@ extension TableCapture {
     /// Sends all rows, once they have ids.
     ///
     /// - Throws: `StoreError`, `SidecarError`.
-    func tellFirst(_ snapshot: StoreSnapshot, _ capture: inout Capture) throws {
+    func sendFirst(_ snapshot: StoreSnapshot, _ capture: inout Capture) throws {
         try forEachPart(of: capture.options.partRows, snapshot) {
             for index in news.indices {
                 guard let id = try capture.access.shadow.id(at: news[index].key, in: table.name)
@@ -58,7 +58,7 @@ extension TableCapture {
                 }
                 news[index].id = id
             }
-            try forEachNew { try tell($0, &capture) }
+            try forEachNew { try send($0, &capture) }
         }
     }
 

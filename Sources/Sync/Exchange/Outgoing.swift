@@ -68,8 +68,8 @@ final class Outgoing {
     /// Returns the header of the next file of this device.
     func header() throws -> ChangeHeader {
         let own = try access.membership.own
-        let seen = try access.devices.untold(except: own)
-        try access.devices.setTold()
+        let seen = try access.devices.unreported(except: own)
+        try access.devices.setReported()
         // A device that has read this file has read all earlier ones.
         try access.set("said", Int64(clock))
         return ChangeHeader(

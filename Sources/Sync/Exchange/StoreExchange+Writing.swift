@@ -49,7 +49,7 @@ extension StoreExchange {
         _ outcome: inout ExchangeOutcome,
         _ fetched: inout Set<BlobReference>
     ) async throws -> Bool {
-        var isTold = false
+        var isReported = false
         var refused: [RowID: String] = [:]
         var rounds = 0
         while rounds < Self.roundsLimit {
@@ -66,8 +66,8 @@ extension StoreExchange {
             try pass(.planned)
             guard let planned else { return true }
             let rows = planned.plan.steps.map(WrittenRow.init)
-            if !isTold { try await options.willWrite(rows) }
-            isTold = true
+            if !isReported { try await options.willWrite(rows) }
+            isReported = true
             let before = outcome.written
             let applied = try apply(planned, longWrite, &outcome)
             if outcome.written > before { try await options.didWrite(rows) }

@@ -41,10 +41,10 @@ public struct UnshownRow: Sendable {
         case .refused:
             "the store's schema does not allow its values" + (words.map { " (\($0))" } ?? "")
         case .parent: "a row that it belongs to\(other) is deleted, or not shown either"
-        case .unique: "another row\(other) has a value that only one may have"
+        case .unique: "another row\(other) has the same unique value"
         case .yields:
-            "it waits until another row\(other) leaves a value that only one may have, or it gets another one"
-        case .unsettled: "it and others take from each other what only one may have"
+            "it waits until another row\(other) gives up the same unique value, or it gets another value"
+        case .unsettled: "it and other rows take unique values from each other"
         case .blob:
             words.map { "a file of it cannot be written: \($0)" }
                 ?? "a long value of it is not in the container"

@@ -114,7 +114,7 @@ struct StoreWrite {
         }
         let left = Set(written.leftOut)
         for step in steps where !left.contains(step.id) {
-            // At a deleted row's key there may be another one by now: 'Milk' for 'milk'.
+            // At a deleted row's key there may already be another row: 'Milk' for 'milk'.
             written.rows.append((step, step.new == nil ? nil : try rows.image(of: step)))
             if case .update = step.change { written.updated += 1 }
         }

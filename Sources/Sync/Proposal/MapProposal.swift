@@ -166,7 +166,7 @@ public struct MapProposal: Sendable {
             let columns = places.map { "'\(table.schema.columns[$0].name)'" }
             add(
                 table.name,
-                "of two rows with the same \(columns.joined(separator: ", ")) the later one waits",
+                "if two rows have the same \(columns.joined(separator: ", ")), the later one waits",
                 "only one may have it; 'identity' in the map would make them one row"
             )
         }
@@ -184,7 +184,7 @@ public struct MapProposal: Sendable {
                 add(
                     trigger.name,
                     "holds on each device by itself",
-                    "rows of other devices do not ask this trigger"
+                    "rows of other devices do not run this trigger"
                 )
             }
             for column in trigger.effects.columns.sorted(by: { "\($0)" < "\($1)" }) {

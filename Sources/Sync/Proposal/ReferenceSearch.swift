@@ -65,7 +65,7 @@ struct ReferenceSearch {
         let named = named(hint, name)
         if isSure, named == nil, let partner = kind(of: hint.stem, in: table) {
             let evidence =
-                "with '\(partner)' it may name rows of several tables, whose keys mean others elsewhere"
+                "with '\(partner)' it may name rows of several tables, whose keys mean other rows elsewhere"
             return .none(evidence)
         }
         // A key that is called as a reference is, and names no rows, is only a key.
@@ -140,7 +140,7 @@ struct ReferenceSearch {
             names.first { NamedParent.isNamed($0.1, stem) }
                 ?? names.first { hint.stem != nil && NamedParent.resembles($0.1, stem) }
         }.first?.0
-        // In 'nid' one letter stands for the notes.
+        // In 'nid' one letter abbreviates the notes.
         guard found == nil, let letter = hint.stem, letter.count == 1 else { return found }
         let initial = names.filter { $0.1.text.hasPrefix(letter) }
         return initial.count == 1 ? initial[0].0 : nil

@@ -59,22 +59,22 @@ public enum SyncRefusal: ExplainedError, Equatable {
         case .referenceToLeftOut(let table, let column, let parent, _):
             "'\(table).\(column)' refers to '\(parent)', which does not sync"
         case .unknownReference(let table, let column, let parent):
-            "the map says that '\(table).\(column)' refers to rows of '\(parent)', and there is no such table"
-                + " whose rows have one number as their key"
+            "the map says that '\(table).\(column)' refers to rows of '\(parent)', but there is no such table"
+                + " with a single number as its key"
         case .identity(let table, let column):
-            "the map identifies rows of '\(table)' by '\(column)', which cannot be"
+            "the map identifies rows of '\(table)' by '\(column)', which is impossible"
         case .ambiguousIdentity(let table, let columns):
             "the map identifies rows of '\(table)' by \(columns.map { "'\($0)'" }.joined(separator: ", ")),"
-                + " and two rows are alike in that"
+                + " and two rows have the same values there"
         case .sameName(let name, let other):
-            "'\(name)' and '\(other)' would travel by the same name: the map says that one was called as the"
-                + " other is"
+            "'\(name)' and '\(other)' would travel by the same name: the map says that one had the name of the"
+                + " other"
         case .otherReference(let table, let column, let parent?, nil):
-            "'\(table).\(column)' refers to '\(parent)' by the new schema, and was synced as a number"
+            "'\(table).\(column)' refers to '\(parent)' in the new schema, but was synced as a number"
         case .otherReference(let table, let column, let parent?, let was?):
-            "'\(table).\(column)' refers to '\(parent)' by the new schema, and was synced as a reference to '\(was)'"
+            "'\(table).\(column)' refers to '\(parent)' in the new schema, but was synced as a reference to '\(was)'"
         case .otherReference(let table, let column, nil, let was):
-            "'\(table).\(column)' is no reference by the new schema, and was synced as one to '\(was ?? "")'"
+            "'\(table).\(column)' is no reference in the new schema, but was synced as one to '\(was ?? "")'"
         case .renamed(let table, nil, let was): "is '\(table)' the table '\(was)', which is gone?"
         case .renamed(let table, let column?, let was):
             "is '\(table).\(column)' the column '\(was)', which is gone?"
@@ -118,7 +118,7 @@ public enum SyncRefusal: ExplainedError, Equatable {
                 + " then set 'PRAGMA user_version' as it was"
         case .coreData: "open it with its application once"
         case .collation(let table, _, _), .function(let table, _), .unwritable(let table, _):
-            "leave '\(table)' out by 'exclude' in the map"
+            "leave '\(table)' out with 'exclude' in the map"
         case .mixedTrigger(let trigger, _):
             #"say in the map whether changes of others run it: {"triggers": {"\#(trigger)": "run"}}, or "skip""#
         case .strangeTrigger(let trigger, _):
@@ -128,7 +128,7 @@ public enum SyncRefusal: ExplainedError, Equatable {
         case .referenceToLeftOut(let table, _, let parent, isByValue: false):
             "name the identity of '\(parent)' in the map, or leave '\(table)' out as well"
         case .referenceToLeftOut(let table, let column, let parent, isByValue: true):
-            "let '\(parent)' sync, or leave '\(table)' out as well; should rows without their '\(parent)' do, say so in"
+            "let '\(parent)' sync, or leave '\(table)' out as well; if rows do not need their '\(parent)', say so in"
                 + #" the map: {"tables": {"\#(table)": {"references": {"\#(column)": "none"}}}}"#
         case .unknownReference: "name a table that it has, or say 'none' if it is no reference"
         case .identity: "name columns that it has, and that mean the same everywhere"

@@ -14,7 +14,7 @@ struct Conflict {
         case overwritten
         /// Two devices began with different values.
         case seed
-        /// Another row has a value that only one may have.
+        /// Another row has the same unique value.
         case yielded
         /// A row that it belongs to is not shown, or the store's schema refuses it.
         case hidden

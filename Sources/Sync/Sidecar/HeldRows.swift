@@ -50,7 +50,7 @@ final class HeldRows {
             .compactMap { RowID(bytes: $0.bytes(0)) }
     }
 
-    /// The number of rows that are not shown since another one has a value that only one may have.
+    /// The number of rows that are not shown since another row has the same unique value.
     var yieldingCount: Int64 {
         get throws {
             try access.count("SELECT count(*) FROM held WHERE why IN ('unique', 'yields')")

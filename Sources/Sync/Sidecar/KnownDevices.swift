@@ -82,14 +82,14 @@ struct KnownDevices {
     }
 
     /// Returns the clocks received from other devices that this device has not reported yet.
-    func untold(except own: DeviceID) throws -> [SeenClock] {
+    func unreported(except own: DeviceID) throws -> [SeenClock] {
         try access.rows("SELECT id, clock FROM device WHERE clock > told").compactMap { row in
             guard let id = DeviceID(bytes: row.bytes(0)), id != own else { return nil }
             return SeenClock(device: id, clock: UInt64(clamping: row[1] as Int64))
         }
     }
 
-    func setTold() throws { try access.run("UPDATE device SET told = clock") }
+    func setReported() throws { try access.run("UPDATE device SET told = clock") }
 
     /// Returns the least id of the devices that were heard since a time, and are not forgotten.
     func least(heardSince time: Int64) throws -> DeviceID? {

@@ -49,13 +49,13 @@ public enum SidecarError: ExplainedError, Equatable {
     public var description: String {
         switch self {
         case .damaged(let path, let reason):
-            "what was kept for sync in '\(printable(path))' is damaged: \(reason)"
+            "the sync data in '\(printable(path))' is damaged: \(reason)"
         case .tooNew(let path, let format):
-            "a newer version of the program keeps '\(printable(path))' (format \(format))"
+            "a newer version of the program wrote '\(printable(path))' (format \(format))"
         case .noSpace(let path):
-            "there is no space left for what is kept for sync in '\(printable(path))'"
+            "there is no space left for the sync data in '\(printable(path))'"
         case .unreadable(let path, let reason):
-            "what is kept for sync in '\(printable(path))' cannot be used: \(reason)"
+            "the sync data in '\(printable(path))' cannot be used: \(reason)"
         }
     }
 }

@@ -30,7 +30,7 @@ enum SidecarSchema {
 
     private static let tables = """
         CREATE TABLE meta (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
-        -- Short numbers for what stands in every row.
+        -- Short numbers for what is in every row.
         CREATE TABLE device (n INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, name TEXT,
             sequence INTEGER NOT NULL DEFAULT 0, clock INTEGER NOT NULL DEFAULT 0,
             wall INTEGER NOT NULL DEFAULT 0, told INTEGER NOT NULL DEFAULT 0,
@@ -65,7 +65,7 @@ enum SidecarSchema {
         CREATE TABLE dirty (id BLOB PRIMARY KEY, waits INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
         -- Rows whose state, or whose shadow, is another since the view was computed.
         CREATE TABLE altered (id BLOB PRIMARY KEY) WITHOUT ROWID;
-        -- What rows depend on, where neither the store nor their being held tells; see RowTie.
+        -- What rows depend on, unless the store or their being held shows it; see RowTie.
         CREATE TABLE tie (other BLOB, id BLOB, kind INTEGER, PRIMARY KEY (other, id, kind)) WITHOUT ROWID;
         CREATE INDEX tie_id ON tie (id);
         -- What tables showed that the map leaves out, should they be taken in again.
@@ -103,7 +103,7 @@ enum SidecarSchema {
         -- How far a device had heard this one, under any of its ids, when its clock was so far.
         CREATE TABLE word (device INTEGER, clock INTEGER, own INTEGER, heard INTEGER NOT NULL,
             PRIMARY KEY (device, own, clock)) WITHOUT ROWID;
-        -- Files that stand for others; at: when all parts were first known to be there.
+        -- Files that replace others; at: when all parts were first known to be there.
         CREATE TABLE baseline (id BLOB PRIMARY KEY, name TEXT NOT NULL, parts BLOB NOT NULL, covers BLOB NOT NULL,
             at INTEGER) WITHOUT ROWID;
         """

@@ -19,7 +19,7 @@ struct Compaction {
         let standing = standIns.standing(in: listing)
         let cover = Cover(standing)
         let losses = try Losses(of: listing, standIns, access, rules, now: now)
-        for file in losses.stoodFor where !rules.mayBeUnlisted(file, now) {
+        for file in losses.ownCovered where !rules.mayBeUnlisted(file, now) {
             try access.files.setRemoved(file.id, at: now)
         }
         let isLost = try areLost(losses)

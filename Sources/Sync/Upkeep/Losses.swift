@@ -12,7 +12,7 @@ struct Losses {
     /// The lost files of others that this device has read.
     private(set) var others: [Digest] = []
     /// The files of this device that are gone, and that others cover.
-    private(set) var stoodFor: [KnownFile] = []
+    private(set) var ownCovered: [KnownFile] = []
     /// Whether all files are gone that this device knew before this run, including others' files that it had read.
     ///
     /// In this case the container was emptied, and filled again.
@@ -41,7 +41,7 @@ struct Losses {
         let ownCover = try standIns.filter { try access.files.owns($0.id) }
             .covered(by: there.union(fresh))
         for file in published where !isThere(file) {
-            if ownCover.contains(file.id) { stoodFor.append(file) } else { own.append(file) }
+            if ownCover.contains(file.id) { ownCovered.append(file) } else { own.append(file) }
         }
         others = read.filter { !isThere($0.file) && !covered.contains($0.file.id) }.map(\.file.id)
         let known = read.filter { $0.at < now }.map(\.file)

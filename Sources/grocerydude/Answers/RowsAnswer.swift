@@ -92,7 +92,7 @@ struct RowsAnswer: Answer {
         let verb = dryRun ? "would be deleted" : removed == 1 ? "was deleted" : "were deleted"
         let text = "\(rows) with \(removed == 1 ? "its" : "their") unique values \(verb): \(keys)"
         if alongside.isEmpty { return text }
-        return "\(text); by triggers and foreign keys went or changed with that: \(tables)"
+        return "\(text); triggers and foreign keys also remove or change: \(tables)"
     }
 
     func write(to console: Console) {
@@ -101,7 +101,9 @@ struct RowsAnswer: Answer {
         if !lostColumns.isEmpty {
             let names = lostColumns.map { "'\($0)'" }.joined(separator: ", ")
             console.show(
-                .warning("their values stay behind, since the table has no such columns: \(names)")
+                .warning(
+                    "their values do not come back, since the table has no such columns: \(names)"
+                )
             )
         }
         if let safety {

@@ -42,10 +42,10 @@ enum ConfigurationError: ExplainedError {
             "there is no profile '\(name)': there is no configuration '\(file)'"
         case .noConfiguration(nil, let file):
             "there are no profiles: there is no configuration '\(file)'"
-        case .whichProfile(let file, _): "no profile is chosen of those in '\(file)'"
+        case .whichProfile(let file, _): "no profile of '\(file)' is chosen"
         case .notForAll(let name): "\(name) would be the same for all profiles"
         case .shared(let key, let value, let names):
-            "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) have different stores and one '\(key)': '\(value)'"
+            "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) have different stores but the same '\(key)': '\(value)'"
         case .wrongValue(let name, let wrong): "\(name) \(wrong.reason)"
         case .handwritten(let place, _, _):
             "the configuration was not changed: '\(place)' was written by hand"
@@ -95,7 +95,7 @@ extension ConfigurationError {
     private static func hint(_ exposure: Exposure) -> String {
         let path = printable(exposure.path)
         switch exposure.reason {
-        case .group, .everybody: return "take that away: chmod go-w '\(path)'"
+        case .group, .everybody: return "remove that permission: chmod go-w '\(path)'"
         case .owner where exposure.isDirectory:
             return "run it as that user, or keep the file where only root may write"
         case .owner: return "run it as that user, or make the file root's: chown root '\(path)'"

@@ -3,8 +3,8 @@ let configurationExample = """
     # grocerydude's configuration: $XDG_CONFIG_HOME/grocerydude/config.yaml, which is
     # ~/.config/grocerydude/config.yaml unless that variable says otherwise.
     #
-    # What stands at the top is for all profiles; a profile's own settings win, each by itself.
-    # 'grocerydude config show' tells what is in force and where it was said.
+    # Settings at the top are for all profiles; a profile's own settings win, one by one.
+    # 'grocerydude config show' prints the settings in force, and where each was set.
     # Pieces in config.d/*.yaml beside this file are read too; this file wins over them.
     # Relative paths begin at this file's directory, and '~/' is your home directory.
 
@@ -56,7 +56,7 @@ let configurationExample = """
       keep_safety: 7d                 # how long backups are kept that restores made
       keep_trash: 7d                  # how long removed backups can be had back
 
-    # notify: [mail:me@example.org, https://ntfy.sh/your-topic, desktop]   # told when a run fails
+    # notify: [mail:me@example.org, https://ntfy.sh/your-topic, desktop]   # notified when a run fails
     notify_on: [failure, recovery, missed]   # or success: once for each change, not for each run
     max_age: 26h                      # 'grocerydude status' fails when the newest is older
     watch_interval: 30s               # how often '--watch' looks without a known change

@@ -158,7 +158,8 @@ extension WrittenValue {
             throw WrongValue(
                 wanted: wanted,
                 not: form,
-                hint: "only '~/' is the home directory: write another user's out, or './\(text)'"
+                hint:
+                    "only '~/' is expanded: write out another user's home directory, or './\(text)'"
             )
         }
         if text.hasPrefix("/") { return text }

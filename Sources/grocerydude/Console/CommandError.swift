@@ -64,24 +64,24 @@ enum CommandError: ExplainedError {
             "cannot begin: the limit on this program's memory leaves less than \(byteCount(bytes))"
         case .noBackupNamed: "no backup is named, and there is no terminal to choose one on"
         case .restoreWithoutSafety(let backup, _):
-            "the last restore\(backup.map { ", from '\($0)'," } ?? "") made no safety backup: nothing undoes it"
+            "the last restore\(backup.map { ", from '\($0)'," } ?? "") made no safety backup: it cannot be undone"
         case .notChangedByRestore(let paths, let safety):
-            "the last restore, before which '\(safety)' was made, changed nothing of '\(paths.joined(separator: "', '"))'"
+            "the last restore, which made '\(safety)', changed nothing of '\(paths.joined(separator: "', '"))'"
         case .alreadyLinked(let profile, let address):
             "\(profile.map { "'\($0)' is " } ?? "")already linked to '\(address)'"
         case .linkedForAll(let address, let place):
             "'\(address)' is linked for all profiles, in '\(place)'"
-        case .nothingToLink: "nothing is named to link to"
+        case .nothingToLink: "no folder is named to link to"
         case .meansFile(let name):
             "'\(name)' is no store with a table, but a file of that name is in the backup"
-        case .notAReport(let path): "'\(path)' is there, and is no report of this program"
-        case .badMap(let path, let reason): "'\(path)' is no map: \(reason)"
-        case .noSigner(let name): "no signed backup, and no trusted key, is of '\(name)'"
+        case .notAReport(let path): "'\(path)' exists, and is not a report of this program"
+        case .badMap(let path, let reason): "'\(path)' is not a map: \(reason)"
+        case .noSigner(let name): "'\(name)' has neither a signed backup nor a trusted key"
         case .severalSigners(let name, let keys):
             "several keys signed backups of '\(name)': \(keys.joined(separator: ", "))"
         case .notTrusted(let backup, let reason, _): "'\(backup)' is the newest, but \(reason)"
         case .syncIsPlain:
-            "backups are encrypted, but sync would write all rows of the store as they are into its container, and keep a copy of the store, 'before.sqlite', beside what it knows"
+            "backups are encrypted, but sync would write all rows unencrypted into its container, and keep an unencrypted copy of the store, 'before.sqlite', on this machine"
         case .noNotifications: "there is nobody to notify: 'notify' is not set"
         case .noTerminalForRclone(let word):
             "cannot configure '\(word)': rclone asks questions, and there is no terminal"
@@ -109,11 +109,11 @@ enum CommandError: ExplainedError {
         case .meansFile(let name): "to mean the file, write './\(name)'"
         case .notAReport: "name another file: grocerydude report --html report.html"
         case .badMap: #"a map is JSON, for example {"exclude": ["log"]}"#
-        case .noSigner: "'grocerydude list' and 'grocerydude trust list' show who there is"
+        case .noSigner: "'grocerydude list' and 'grocerydude trust list' show the known machines"
         case .severalSigners: "name one of the keys, after comparing it on that machine"
         case .notTrusted(let backup, _, let origin):
             origin.map { "to trust that machine, run '\(Advice.command("trust add", $0))'" }
-                ?? "name it to take it all the same: \(Advice.command("restore", backup))"
+                ?? "to restore it anyway, name it: \(Advice.command("restore", backup))"
         case .syncIsPlain: "use '--plain' if everybody who can read the container may read the rows"
         case .noNotifications:
             "try one: grocerydude notify test --set notify=mail:\(shellWord(NSUserName()))"

@@ -183,34 +183,34 @@ final class Console: Sendable {
             statusLines.withLock { $0?.begin(stage, total: total) }
             record.withLock { $0.begin(stage, total: total) }
             if style.level >= .verbose {
-                tell("note", stage.rawValue + (total.map { ": \(byteCount($0))" } ?? ""))
+                report("note", stage.rawValue + (total.map { ": \(byteCount($0))" } ?? ""))
             }
         case .advanced(let bytes):
             progress.withLock { $0?.advance(bytes) }
-            tell(statusLines.withLock { $0?.advance(bytes) })
-            tellOthers(bytes)
-        case .note(let text): tell("note", text)
-        case .detail(let text): if style.level >= .verbose { tell("note", text) }
-        case .warning(let text): tell("warning", text)
+            writeStatus(statusLines.withLock { $0?.advance(bytes) })
+            shareProgress(bytes)
+        case .note(let text): report("note", text)
+        case .detail(let text): if style.level >= .verbose { report("note", text) }
+        case .warning(let text): report("warning", text)
         case .problem(let problem):
-            tell(
+            report(
                 "problem",
                 [problem.description, problem.hint].compactMap(\.self).joined(
                     separator: "; "
                 )
             )
-        case .said(let event, let line): tell("output", "\(event): \(line)")
+        case .said(let event, let line): report("output", "\(event): \(line)")
         case .waiting(let holder):
-            tell("note", "waiting for \(holder.map(Self.shown) ?? "another run")")
+            report("note", "waiting for \(holder.map(Self.shown) ?? "another run")")
         case .waitingForRemote(let address, let duration):
             // An unattended run reports it only if it fails.
             guard isatty(2) == 1 || style.json || style.verbose > 0 else { return }
-            tell("note", "waiting for '\(address)' for \(duration.components.seconds) s")
+            report("note", "waiting for '\(address)' for \(duration.components.seconds) s")
         }
     }
 
     /// Writes the progress for other runs, at most once a second.
-    private func tellOthers(_ bytes: Int64) {
+    private func shareProgress(_ bytes: Int64) {
         let progress = record.withLock { $0.advance(bytes) == nil ? nil : $0.progress }
         guard let progress else { return }
         RunProgress(stage: progress.stage, done: progress.done, total: progress.total)
@@ -232,7 +232,7 @@ final class Console: Sendable {
     }
 
     /// Writes an event to standard error; problems are written even in quiet mode.
-    private func tell(_ type: String, _ text: String) {
+    private func report(_ type: String, _ text: String) {
         let isProblem = type == "problem" || type == "warning"
         guard isProblem || style.level >= .info else { return }
         withoutProgress {
@@ -248,7 +248,7 @@ final class Console: Sendable {
     }
 
     /// Writes a line about progress for programs.
-    private func tell(_ line: StatusLines.Line?) {
+    private func writeStatus(_ line: StatusLines.Line?) {
         guard var line else { return }
         line.profile = profile
         if let text = try? Self.json(line) { writeAll(text + "\n", to: 2) }

@@ -21,7 +21,7 @@ enum Hint {
     private static func insteadOf(_ directory: FilePath) -> String {
         guard directory != FilePath(ProcessEnvironment.stores) else {
             return
-                "'grocerydude setup' has data of yours backed up; 'grocerydude init' makes a sample to try"
+                "'grocerydude setup' backs up your own data; 'grocerydude init' makes a sample to try"
         }
         // The search for the wrong component ends at the last existing directory.
         var wrong = directory

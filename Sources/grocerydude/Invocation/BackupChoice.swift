@@ -54,7 +54,7 @@ struct BackupChoice {
     ///   `CommandError.restoreWithoutSafety` if the last restore made no safety backup.
     func toUndo() async throws -> Backup {
         let safety = try await known(
-            folder.newestSafety(now: invocation.now, fetching: tellFetching)
+            folder.newestSafety(now: invocation.now, fetching: showFetching)
         )
         // A safety backup has the time at which its restore began, in seconds.
         if let last = lastRestore(), let made = safety.ownTime,
@@ -87,11 +87,11 @@ struct BackupChoice {
     /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`, `RemoteError`.
     func made(by moment: Moment) async throws -> Backup {
         try await chosen(
-            tellingOfLoss {
+            reportingLoss {
                 try await folder.newest(
                     until: moment.end(now: invocation.now, in: invocation.timeZone),
                     saying: moment.text,
-                    fetching: tellFetching
+                    fetching: showFetching
                 )
             }
         )
@@ -102,7 +102,7 @@ struct BackupChoice {
     /// - Throws: `BackupFolderError`, `RemoteError`.
     func find(_ name: String) async throws -> Backup {
         guard name == "latest" else {
-            let found = try await tellingOfLoss {
+            let found = try await reportingLoss {
                 try await folder.findWithWaiting(name, now: invocation.now)
             }
             return known((found.backup, found.unreachable))
@@ -120,7 +120,7 @@ struct BackupChoice {
         guard let place = names.firstIndex(of: "latest") else { return names }
         var names = names
         let choice = try await latest().0
-        tell(choice)
+        report(choice)
         names[place] = choice.backup.name
         return names.filter { $0 != "latest" }
     }
@@ -131,15 +131,15 @@ struct BackupChoice {
     }
 
     private func latest() async throws -> (BackupFolder.Choice, unreachable: (any Error)?) {
-        try await tellingOfLoss {
-            try await folder.latest(now: invocation.now, fetching: tellFetching)
+        try await reportingLoss {
+            try await folder.latest(now: invocation.now, fetching: showFetching)
         }
     }
 
     /// Looks for a backup.
     ///
     /// If there is none but there were some, reports that.
-    private func tellingOfLoss<Value>(_ find: () async throws -> Value) async throws -> Value {
+    private func reportingLoss<Value>(_ find: () async throws -> Value) async throws -> Value {
         do {
             return try await find()
         } catch BackupFolderError.noBackups(let address) {
@@ -154,12 +154,12 @@ struct BackupChoice {
         _ found: (BackupFolder.Choice, unreachable: (any Error)?)
     ) -> Backup {
         let choice = known(found)
-        tell(choice)
+        report(choice)
         return choice.backup
     }
 
     /// Reports the newer backups that were skipped.
-    private func tell(_ choice: BackupFolder.Choice) {
+    private func report(_ choice: BackupFolder.Choice) {
         if let warning = choice.warning { invocation.context.report(.warning(warning)) }
         let (unknown, others) = (
             choice.passedOver.filter { $0.distrust != nil },
@@ -182,7 +182,7 @@ struct BackupChoice {
         }
     }
 
-    private func tellFetching(_ size: Int64) {
+    private func showFetching(_ size: Int64) {
         invocation.context.report(.began(.fetching, total: size))
     }
 

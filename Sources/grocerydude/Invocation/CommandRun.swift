@@ -107,7 +107,7 @@ struct CommandRun {
         if Run.Command.scheduled.contains(command) { run.notifications = invocation.notifications }
         if invocation.applies("metrics_file") { run.metricsFile = invocation.profile.metricsFile }
         run.log = invocation.log
-        run.tellsLogTrouble = invocation.console.style.level >= .verbose
+        run.reportsLogTrouble = invocation.console.style.level >= .verbose
         noteOtherPlaces()
         return run
     }

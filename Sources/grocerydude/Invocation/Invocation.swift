@@ -56,7 +56,7 @@ struct Invocation {
             lockWait: profile.lockWait,
             scratch: ProcessEnvironment.scratch
         )
-        context.tellsDetails = console.style.level >= .verbose
+        context.reportsDetails = console.style.level >= .verbose
         context.locks = FilePath(ProcessEnvironment.state + "/grocerydude/locks")
         self.context = context
         log = RunLog(FilePath(ProcessEnvironment.state + "/grocerydude/log.sqlite"))
@@ -77,7 +77,7 @@ struct Invocation {
     /// The file system, which reports its steps in verbose mode.
     var fileSystem: any FileSystem {
         guard console.style.level >= .verbose else { return LocalFileSystem() }
-        return TellingFileSystem { [context, console] text, weight in
+        return ReportingFileSystem { [context, console] text, weight in
             if weight == .step || console.style.level == .debug { context.report(.note(text)) }
         }
     }

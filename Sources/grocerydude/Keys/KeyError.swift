@@ -45,12 +45,12 @@ enum KeyError: ExplainedError {
         case .noRecipients(let path): "there is no public key in '\(printable(path))'"
         case .badFile(let path, let error): "'\(printable(path))': \(error)"
         case .lockedSigningKey(let path):
-            "'\(printable(path))': a key of SSH with a passphrase is not supported"
+            "'\(printable(path))': an SSH key with a passphrase is not supported"
         case .noIdentity: "there is no secret key"
         case .exposedKey(let path): "the signing key '\(printable(path))' can be read by others"
         case .exposedSigners(let exposure):
-            "the trusted keys could be anybody's: \(exposure.description)"
-        case .namedSigningKey: "the key that signs is the one that 'signing_key' names"
+            "the trusted keys are refused: \(exposure.description)"
+        case .namedSigningKey: "the signing key is set by 'signing_key'"
         case .exists(let path): "there is a file '\(printable(path))', which may be a key"
         }
     }
@@ -65,21 +65,21 @@ enum KeyError: ExplainedError {
             "set GROCERYDUDE_PASSWORD, 'password_command' or 'password_file', or run on a terminal"
         case .noIdentity: "name its file with '--identity', or make one: grocerydude key generate"
         case .exists(KeyRing.signingKeyPath):
-            "to have another take its place, run 'grocerydude key rotate --signing'"
+            "to replace it, run 'grocerydude key rotate --signing'"
         case .exists: "name another file with '--output'; without the old key, its backups are lost"
         case .exposedKey(let path): "chmod 600 \(shellWord(path))"
         case .exposedSigners(let exposure): "chmod go-w \(shellWord(exposure.path))"
-        case .namedSigningKey: "have 'signing_key' name another, and trust the old one"
+        case .namedSigningKey: "set 'signing_key' to another key, and trust the old one"
         case .badFile(let path, .lockedIdentity):
-            "copy the file, take the passphrase off the copy with 'ssh-keygen -p -f COPY', and name that; or decrypt the archive by itself: age -d -i \(shellWord(path)) ARCHIVE"
+            "copy the file, remove the copy's passphrase with 'ssh-keygen -p -f COPY', and name that; or decrypt the archive by itself: age -d -i \(shellWord(path)) ARCHIVE"
         case .lockedSigningKey(let path):
-            "have 'signing_key' name its public key, and an agent keep it: ssh-add \(shellWord(path))"
+            "set 'signing_key' to its public key, and add the key to an agent: ssh-add \(shellWord(path))"
         case .badFile(_, let error):
             error.isDamage
                 ? Self.otherFile : error.hint ?? Self.otherFile
         case .passwordsDiffer: "run it again, and type the same password twice"
         case .emptyPassword, .passwordCommand:
-            "its first line has to be the password; or set GROCERYDUDE_PASSWORD"
+            "its first line must be the password; or set GROCERYDUDE_PASSWORD"
         case .noRecipients: "a public key begins with 'age1' or 'ssh-ed25519'"
         }
     }

@@ -36,7 +36,7 @@ struct KeyReminder {
             try keep(.untried)
             invocation.context.report(
                 .warning(
-                    "no backup here was ever opened with the secret key: where that is, run 'grocerydude key check latest'"
+                    "no backup here was ever opened with the secret key: run 'grocerydude key check latest' on a machine that has it"
                 )
             )
         } catch {

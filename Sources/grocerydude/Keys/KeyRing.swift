@@ -137,7 +137,7 @@ struct KeyRing: Sendable {
                 if agreed >= memory { return true }
                 guard console.canAsk else { return false }
                 let isAgreed = console.ask(
-                    "'\(printable(path))' asks for \(byteCount(memory)) of memory, and as much work, before its password can be tried. Go on?"
+                    "Trying a password on '\(printable(path))' takes \(byteCount(memory)) of memory, and as much work. Go on?"
                 )
                 try Interruption.check()
                 if isAgreed { agreed = memory }

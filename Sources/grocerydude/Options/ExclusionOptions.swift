@@ -7,7 +7,7 @@ internal import SystemPackage
 struct ExclusionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Leave out what a pattern of gitignore(5) matches; '!' takes it in again; may be repeated.",
+            "Leave out files that match a pattern of gitignore(5); '!' includes them again; may be repeated.",
             discussion: "A restore leaves such files alone. '*.nosync/' always comes first.",
             valueName: "pattern"
         )
@@ -16,7 +16,7 @@ struct ExclusionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Leave out what the patterns in this file match, one a line; may be repeated.",
+            "Leave out files that match the patterns in this file, one per line; may be repeated.",
             valueName: "file"
         ),
         completion: .file()

@@ -5,10 +5,10 @@ internal import SystemPackage
 
 /// The options for increments.
 struct IncrementFlags: ParsableArguments {
-    @Flag(help: "Save only what is different from an earlier backup, if that is there.")
+    @Flag(help: "Save only what differs from an earlier backup, if there is one.")
     var incremental = false
 
-    @Flag(help: "With '--incremental': make a whole backup, on which others may be built.")
+    @Flag(help: "With '--incremental': make a full backup, on which others may be built.")
     var full = false
 
     var flags: [FlagValue?] {

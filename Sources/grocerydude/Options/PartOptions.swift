@@ -8,7 +8,7 @@ struct PartOptions: ParsableArguments {
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Only put these files, directories or stores in their place, one or more, and leave all else as it is; or bring only rows of a table back: 'store:table'.",
+            "Restore only these files, directories or stores, one or more, and leave all else as it is; or only rows of a table: 'store:table'.",
             valueName: "path"
         )
     )
@@ -16,7 +16,7 @@ struct PartOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bring only rows of this table back, or of this entity, into the store as it is now.",
+            "Bring back only rows of this table or entity, into the store as it is now.",
             valueName: "table"
         )
     )
@@ -25,7 +25,7 @@ struct PartOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only the rows that meet this, in SQL: \"name = 'Milk'\".",
+            "Only the rows that meet a condition in SQL: \"name = 'Milk'\".",
             valueName: "sql"
         )
     )
@@ -36,7 +36,7 @@ struct PartOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "For rows that are there with other values: \(RowReturn.Conflict.allCases.map(\.rawValue).joined(separator: ", ")).",
+            "If a row exists with other values: \(RowReturn.Conflict.allCases.map(\.rawValue).joined(separator: ", ")).",
             valueName: "how"
         )
     )

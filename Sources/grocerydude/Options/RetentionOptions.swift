@@ -5,7 +5,7 @@ internal import Operations
 struct RetentionOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Keep the last of all; -1 keeps all.", valueName: "n")
+        help: ArgumentHelp("Keep the last n backups; -1 keeps all.", valueName: "n")
     )
     var keepLast: Int?
     @Option(
@@ -33,10 +33,18 @@ struct RetentionOptions: ParsableArguments {
         help: ArgumentHelp("Keep the last of each of the last n years.", valueName: "n")
     )
     var keepYearly: Int?
-    @Option(help: ArgumentHelp("Keep all within this of the newest: 2y5m7d3h.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "Keep all backups within this time of the newest: 2y5m7d3h.",
+            valueName: "time"
+        )
+    )
     var keepWithin: String?
     @Option(
-        help: ArgumentHelp("Keep what has all of these tags; may be repeated.", valueName: "tags")
+        help: ArgumentHelp(
+            "Keep backups with all of these tags; may be repeated.",
+            valueName: "tags"
+        )
     )
     var keepTag: [String] = []
 

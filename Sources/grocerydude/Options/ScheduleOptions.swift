@@ -19,7 +19,7 @@ struct ScheduleOptions: ParsableArguments {
 struct SchedulerOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The program that runs it: \(ScheduleKind.allCases.map(\.rawValue).joined(separator: ", ")); else the one of this machine.",
+            "The scheduler: \(ScheduleKind.allCases.map(\.rawValue).joined(separator: ", ")); else the one of this machine.",
             valueName: "kind"
         )
     )

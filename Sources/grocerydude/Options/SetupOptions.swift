@@ -30,7 +30,7 @@ struct SetupOptions: ParsableArguments {
     )
     var notify: [String] = []
 
-    @Flag(help: "Have backups go to another folder than before; the backups there stay.")
+    @Flag(help: "Send backups to another folder than before; the old backups stay.")
     var replace = false
 
     func validate() throws {

@@ -16,7 +16,7 @@ struct StoresOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Whose backups these are: another name than host and path, as of a machine that this one replaces.",
+            "The origin of these backups, if not host and path, as of a machine that this one replaces.",
             valueName: "name"
         )
     )

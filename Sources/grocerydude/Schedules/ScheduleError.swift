@@ -28,7 +28,7 @@ enum ScheduleError: ExplainedError {
         case .noSchedule(.some(let name), _): "the profile '\(name)' has no schedule"
         case .noSchedule(nil, _): "there is no schedule"
         case .noKind: "there is neither systemd nor cron here to run backups"
-        case .noUserManager: "systemd has no manager for this user, which would start backups"
+        case .noUserManager: "systemd has no manager for this user to start backups"
         case .noProgram(let name): "the program '\(name)' is not installed"
         case .program(let command, let reason): "'\(command)' failed: \(reason)"
         case .notForKind(let schedule, let kind):
@@ -39,7 +39,7 @@ enum ScheduleError: ExplainedError {
         case .over(let schedule):
             "the schedule '\(schedule)' never runs again: its days have passed"
         case .secret(let variable, _):
-            "\(variable) may have a secret in it, and others may read what is written for a schedule"
+            "\(variable) may contain a secret, and others can read a schedule's files"
         case .brokenBlock(let name): "the crontab has the beginning of '\(name)' but not its end"
         }
     }
@@ -47,8 +47,8 @@ enum ScheduleError: ExplainedError {
     var hint: String? {
         switch self {
         case .noSchedule(_, .some(let file)):
-            "add 'schedule: daily 03:30' to '\(file)', or say '--schedule \"daily 03:30\"'"
-        case .noSchedule(_, nil): "say '--schedule \"daily 03:30\"'"
+            "add 'schedule: daily 03:30' to '\(file)', or use '--schedule \"daily 03:30\"'"
+        case .noSchedule(_, nil): "use '--schedule \"daily 03:30\"'"
         case .noKind: "'--dry-run --kind cron' prints lines for another program"
         case .noUserManager:
             "log in at the machine or with ssh, or run 'loginctl enable-linger', or use '--kind cron'"
@@ -56,10 +56,10 @@ enum ScheduleError: ExplainedError {
             "'--dry-run' prints the files; '--no-enable' writes them and starts nothing"
         case .notContinuous: "use a schedule for it, such as \(Schedule.examples)"
         case .notForKind(let schedule, .cron) where schedule.pace != nil:
-            "cron only starts what ends: use 'every 1m', or '--kind systemd-user'"
+            "cron only starts commands that end: use 'every 1m', or '--kind systemd-user'"
         case .notForKind: "use one that all know, such as \(Schedule.examples), or another '--kind'"
         case .notWritable: "choose a path without quotes and line breaks, or another '--kind'"
-        case .over: "use a schedule that comes again, such as \(Schedule.examples)"
+        case .over: "use a schedule that repeats, such as \(Schedule.examples)"
         case .secret(let variable, let key):
             "write it into the configuration as '\(key)'"
                 + (variable.hasPrefix("'") ? "" : ", and run 'unset \(variable)'")

@@ -45,7 +45,7 @@ struct ScheduleInstallation {
             try log.recordInstallation(job.name, job.schedule.description, at: Date())
             return nil
         } catch {
-            return "it will not be noticed if '\(job.name)' never runs: \(explain(error))"
+            return "nobody will notice if '\(job.name)' never runs: \(explain(error))"
         }
     }
 

@@ -31,17 +31,17 @@ enum SetupError: ExplainedError {
         switch self {
         case .noTerminal(let option): "cannot ask: there is no terminal, and no '\(option)'"
         case .ended: "the answers ended before the last question: nothing was changed"
-        case .endedInside: "there was no answer: the steps that are left were not done"
+        case .endedInside: "there was no answer: the remaining steps were not done"
         case .noAnswer: "an answer is needed"
         case .noChoice(let text, let choices):
-            "'\(printable(bytes: text.utf8))' is none of \(choices.joined(separator: ", "))"
+            "'\(printable(bytes: text.utf8))' is not one of \(choices.joined(separator: ", "))"
         case .noSchedule(let text):
-            "'\(printable(bytes: text.utf8))' is no schedule: it must be such as \(Schedule.examples)"
+            "'\(printable(bytes: text.utf8))' is not a schedule: use one such as \(Schedule.examples)"
         case .otherData(let address, let name):
             "'\(address)' has other data in it, such as '\(printable(bytes: name.utf8))'"
         case .environment(let variable, let value):
             "\(variable) is set to '\(printable(bytes: value.utf8))', and wins over the configuration"
-        case .otherLetters: "the key ends with other letters"
+        case .otherLetters: "those are not the last letters of the key"
         }
     }
 

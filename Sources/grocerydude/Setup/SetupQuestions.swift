@@ -46,7 +46,7 @@ struct SetupQuestions {
         ) { try site.stores($0) }
         let names = outcome.stores.prefix(3).joined(separator: ", ")
         let more = outcome.stores.count > 3 ? ", …" : ""
-        tell(
+        say(
             """
             \(counted(outcome.stores.count, "store", "stores"))\(names.isEmpty ? "" : " (\(names)\(more))"), \
             \(counted(outcome.files, "entry", "entries")), \(byteCount(outcome.size))
@@ -54,11 +54,13 @@ struct SetupQuestions {
         )
         if !outcome.users.isEmpty {
             let users = outcome.users.prefix(3).map(\.description).joined(separator: ", ")
-            tell("open in \(users), which may go on")
+            say("open in \(users), which may keep running")
         }
         for warning in outcome.warnings { console.show(.warning(warning)) }
         if isSet, site.invocation.absolute(profile.stores) != outcome.path {
-            tell("for one more directory, and not another, run 'grocerydude setup --profile NAME'")
+            say(
+                "to add a directory instead of replacing this one, run 'grocerydude setup --profile NAME'"
+            )
         }
         return outcome.path
     }
@@ -77,13 +79,13 @@ struct SetupQuestions {
             usual: linked
         ) { try await site.folder($0, for: stores) }
         let shown = site.invocation.address(folder.address)
-        tell("'\(shown)': \(folder.facts.joined(separator: ", "))")
+        say("'\(shown)': \(folder.facts.joined(separator: ", "))")
         if let linked, linked != folder.address {
             let old = site.invocation.address(linked)
             guard asks || options.replace else {
                 throw CommandError.alreadyLinked(profile: profile.name, to: old)
             }
-            tell("the backups in '\(old)' stay there")
+            say("the backups in '\(old)' stay there")
         }
         return (folder.text, folder.address)
     }
@@ -153,7 +155,7 @@ struct SetupQuestions {
         // What is shown may lack secrets, so that it is no answer.
         let (present, shown) = ("present", setting.show(profile).lines)
         return try await ask(
-            "Who is told when one fails?",
+            "Who is notified when one fails?",
             [
                 "mail:ADDRESS, desktop, or a URL such as ntfy's; several with spaces between; or none."
             ]
@@ -208,5 +210,5 @@ struct SetupQuestions {
         throw SetupError.ended
     }
 
-    private func tell(_ text: String) { if asks { console.message(text) } }
+    private func say(_ text: String) { if asks { console.message(text) } }
 }

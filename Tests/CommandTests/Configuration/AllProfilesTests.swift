@@ -95,7 +95,7 @@ struct AllProfilesTests {
             try errors([], ["GROCERYDUDE_REMOTE": "x"]).contains("'GROCERYDUDE_REMOTE' would be")
         )
         #expect(try errors(["--profile", "a"]).contains("exclude each other"))
-        // Two may share a folder: the backups of each tell whose they are.
+        // Two may share a folder: the backups of each say whose they are.
         try program.configure(
             "profiles: {a: {stores: /a, remote: /r}, b: {stores: /b, remote: /r/}}\n"
         )
@@ -103,11 +103,11 @@ struct AllProfilesTests {
         try program.configure(
             "metrics_file: /m\nprofiles: {a: {stores: /a, remote: /r}, b: {stores: /b, remote: /s}}\n"
         )
-        #expect(try errors().contains("have different stores and one 'metrics_file': '/m'"))
+        #expect(try errors().contains("have different stores but the same 'metrics_file': '/m'"))
         try program.configure(
             "origin: o\nprofiles: {a: {stores: /a, remote: /r}, b: {stores: /b, remote: /r}}\n"
         )
-        #expect(try errors().contains("have different stores and one 'origin': 'o'"))
+        #expect(try errors().contains("have different stores but the same 'origin': 'o'"))
         // Two ways to back up the same are fine.
         try program.configure(
             "profiles: {a: {stores: /a, remote: /r}, b: {stores: /a/, remote: /r}}\n"

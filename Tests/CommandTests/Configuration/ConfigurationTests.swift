@@ -99,7 +99,7 @@ struct ConfigurationTests {
         #expect(settings["stores"]?.value == sandbox.path("elsewhere/data/Stores").string)
         #expect(settings["remote"]?.value == sandbox.path("Backups").string)
         #expect(settings["metrics_file"]?.value == sandbox.path("elsewhere/x.prom").string)
-        // As everywhere, a link stands where it stands.
+        // As everywhere, a link stays where it is.
         let linked = try self.settings(environment: ["GROCERYDUDE_CONFIG": "link.yaml"])
         #expect(linked["stores"]?.value == sandbox.path("data/Stores").string)
     }
@@ -174,7 +174,7 @@ struct ConfigurationTests {
         ("stores: ''\n", 1, "'stores' must be a path, not ''"),
         ("stores: [a, b]\n", 1, "'stores' must be a path, not a list"),
         ("stores: {a: b}\n", 1, "'stores' must be a path, not keys and values"),
-        ("stores: ~anna/x\n", 1, "only '~/' is the home directory"),
+        ("stores: ~anna/x\n", 1, "only '~/' is expanded"),
         ("remote: 'rclone:'\n", 1, "'remote' must be a path or 'rclone:REMOTE:PATH'"),
         ("compression: fats\n", 1, "did you mean 'fast'?"),
         ("prune: maybe\n", 1, "'prune' must be true or false, not 'maybe'"),
@@ -368,7 +368,7 @@ struct ConfigurationTests {
         let path = Fixtures.repository.appending("Documentation/Configuration.md")
         let text = try String(contentsOfFile: path.string, encoding: .utf8)
         for setting in Setting.all {
-            // Of the hooks, the operations are told once.
+            // The hooks' operations are named once.
             let key = setting.key.replacing(
                 #/hooks\.(backup|restore|check|sync)\.(?!stop|start|verify|will_import|did_import)/#
             ) {

@@ -51,7 +51,7 @@ struct ExposedConfigurationTests {
         ] {
             try expectRefusal(
                 "the configuration '\(path)' is refused: everybody may change '\(path)'",
-                hint: "hint: take that away: chmod go-w '\(path)'",
+                hint: "hint: remove that permission: chmod go-w '\(path)'",
                 arguments
             )
         }
@@ -129,7 +129,7 @@ struct ExposedConfigurationTests {
         try mode(0o602, "\(directory)/a.yaml")
         try expectRefusal(
             "the configuration '\(path)' is refused: everybody may change '\(path)'",
-            hint: "hint: take that away: chmod go-w '\(path)'"
+            hint: "hint: remove that permission: chmod go-w '\(path)'"
         )
         try mode(0o600, "\(directory)/a.yaml")
         for mode in [0o777, 0o1777] {

@@ -154,7 +154,7 @@ struct HintTests {
         let hints =
             [
                 (BackupFolderError.pinned(name), "run '", "' first"),
-                (BackupFolderError.unknownUndo("a", [name]), "name the one that is meant: ", ""),
+                (BackupFolderError.unknownUndo("a", [name]), "name the right one: ", ""),
                 (MovingError.needsTrashed("a", need: name), "run '", "' first"),
             ] as [(any Error, String, String)]
         for (error, start, end) in hints {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Real data of public projects, where the test data stands beside the checkout.
+/// Real data of public projects, if the test data is beside the checkout.
 enum Corpora {
     static let path = Fixtures.corpora
 

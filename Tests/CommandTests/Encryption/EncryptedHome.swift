@@ -56,7 +56,7 @@ struct EncryptedHome {
                     found.append("\(file.path): \(word)")
                 }
                 if text.range(of: mark) != nil { found.append("\(file.path): the noise") }
-                // Amid what is encrypted, the mark of a zip may stand by chance.
+                // Amid what is encrypted, the mark of a zip may appear by chance.
                 if bytes.starts(with: "PK".utf8) { found.append("\(file.path): a zip") }
             }
             return .descend

@@ -241,7 +241,7 @@ struct EncryptionAccidentTests {
             environment: ["GROCERYDUDE_PASSWORD": "milk"]
         )
         #expect(
-            outcome.text.contains("before its password can be tried. Go on? [y/N]"),
+            outcome.text.contains("and as much work. Go on? [y/N]"),
             "\(outcome.text)"
         )
         #expect(outcome.status == 12, "\(outcome.text)")

@@ -348,7 +348,7 @@ struct EncryptionCommandTests {
         #expect(rows.count { $0["kind"] as? String == "increment" } == 2)
         let checked = try program.run("check", "--all", "--restore", "--identity", key)
         #expect(checked.status == 0, "\(checked.errors)")
-        // The last is built on what is encrypted anew since, and nothing of the old key is left.
+        // The last is built on what is encrypted again since, and nothing of the old key is left.
         let new = try program.run("key", "generate", "--output", "new.txt")
         let rotated = try program.run(
             ["key", "rotate", "--identity", key, "--recipient", String(new.text.dropLast())]

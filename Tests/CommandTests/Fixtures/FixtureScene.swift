@@ -100,7 +100,7 @@ struct FixtureScene {
         try #require(JSONSerialization.jsonObject(with: Data(outcome.output)) as? [String: Any])
     }
 
-    /// What stands in a directory, without what is below it.
+    /// The content of a directory, without what is below it.
     func names(in directory: String) throws -> [String] {
         // A backup's notes are beside it.
         try Directory.open(sandbox.path(directory)).names().map(\.description).sorted()

@@ -27,9 +27,9 @@ struct StoresFixtureTests {
         var folded: Set<String> = []
         /// Files that do not come back.
         var dropped: Set<String> = []
-        /// Whether a restore is told to take what is damaged.
+        /// Whether a restore may take what is damaged.
         var allowsDamage = false
-        /// What a restore says that was not told so, and refuses the store.
+        /// What a restore says that may not, and refuses the store.
         var refusal: String?
 
         var testDescription: String { name }
@@ -137,7 +137,7 @@ struct StoresFixtureTests {
             #expect(refused.status == 21)
             #expect(refused.errors.contains(refusal), "\(refused.errors)")
             #expect(refused.errors.contains("--allow-damaged"), "\(refused.errors)")
-            // Which one it is, that it is partial, and of another stores directory, is told before.
+            // Which one it is, that it is partial, and of another stores directory, is said before.
             #expect(refused.errors.split(separator: "\n").count == 5, "\(refused.errors)")
             #expect(try scene.names(in: "New") == [])
         }

@@ -219,7 +219,7 @@ struct DiffCommandTests {
                 .split(separator: "\n").first.map(String.init)
         )
         var bytes = try program.sandbox.read("Remote/\(name)")
-        // In the middle of the store's data: the note and the manifest stand behind it.
+        // In the middle of the store's data: the note and the manifest are behind it.
         let place = try #require(
             bytes.indices.first { bytes[$0...].starts(with: Array("Shop.sqlite".utf8)) }
         )
@@ -309,7 +309,7 @@ struct DiffCommandTests {
         try sql("DELETE FROM item WHERE id = 3; UPDATE item SET name = 'x' WHERE id = 2")
         let conflict = try program.expect("restore", "latest", "--yes", "--rows", "item", status: 1)
         #expect(
-            conflict.errors.contains("'item' is there with other values")
+            conflict.errors.contains("'item' exists with other values")
                 && conflict.errors.contains("--on-conflict")
         )
         #expect(try query("SELECT count(*) FROM item") == "2\n")
@@ -318,7 +318,7 @@ struct DiffCommandTests {
         )
         // Another row has the name.
         let unique = try bringBack("id = 3", status: 1)
-        #expect(unique.errors.contains("another has its unique values"))
+        #expect(unique.errors.contains("another row has its unique values"))
         let parent = try bringBack("id = 2", status: 1)
         #expect(parent.errors.contains("of 'shop'"))
         #expect(try query("SELECT count(*) FROM item") == "2\n")

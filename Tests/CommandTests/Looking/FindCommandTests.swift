@@ -79,7 +79,7 @@ struct FindCommandTests {
     @Test("A search without a match succeeds, and a limit is reported")
     func none() throws {
         let outcome = try program.expect("find", "coffee")
-        #expect(outcome.text.isEmpty && outcome.errors.contains("no row is like that"))
+        #expect(outcome.text.isEmpty && outcome.errors.contains("no row matches"))
         try program.expect("find", "100%")
         let limited = try program.expect("find", "--where", "item", "1", "--limit", "1")
         #expect(limited.text.contains("id 2") && !limited.text.contains("id 1"))
@@ -157,7 +157,7 @@ struct FindCommandTests {
         func cut(_ index: Int, to text: String) throws {
             try program.sandbox.write(text, to: "Remote/\(names[index]) Stores.zip")
         }
-        func told() throws -> [String] {
+        func found() throws -> [String] {
             try program.expect("find", "oats", status: 3).text.split(separator: "\n").dropFirst(2)
                 .dropLast().map {
                     $0.split(separator: "  ").map(String.init).joined(separator: ": ")
@@ -169,9 +169,9 @@ struct FindCommandTests {
             "\(names[3]): first: name 'Oats', count 1", "\(names[4]): last known to be there",
             "\(names[5]): not known until \(names[6])", "\(names[7]): gone",
         ]
-        #expect(try told() == merged)
+        #expect(try found() == merged)
         try cut(6, to: "")
-        let apart = try told()
+        let apart = try found()
         #expect(apart.prefix(2) == merged.prefix(2) && apart.last == merged.last, "\(apart)")
     }
 

@@ -33,7 +33,7 @@ struct LostBackupsTests {
         #expect(!list.errors.contains("there are no backups yet"))
         for _ in 0..<2 {
             let backup = try program.expect("backup", "--quiet")
-            #expect(backup.errors.contains("none from before is left"), "\(backup.errors)")
+            #expect(backup.errors.contains("no earlier one is left"), "\(backup.errors)")
         }
     }
 

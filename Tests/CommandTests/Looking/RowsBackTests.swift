@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// 'restore --rows', and what is told of tables that have no rows of their own, as a person uses it.
+/// 'restore --rows', and the reports of tables that have no rows of their own, as a person uses it.
 @Suite("A restore of rows")
 struct RowsBackTests {
     private let program: Program
@@ -43,7 +43,7 @@ struct RowsBackTests {
     func shadows() throws {
         try sql("DELETE FROM note WHERE rowid = 1")
         let shadow = try bring("note_content", status: 1)
-        #expect(shadow.errors.contains("where the virtual table 'note' keeps its data"))
+        #expect(shadow.errors.contains("holds the data of the virtual table 'note'"))
         #expect(shadow.errors.contains("--only STORE"))
         #expect(try bring("note", status: 1).errors.contains("is a virtual table"))
         #expect(try sql("INSERT INTO note(note) VALUES ('integrity-check')").isEmpty)
@@ -75,7 +75,9 @@ struct RowsBackTests {
             "DELETE FROM item; INSERT INTO item VALUES (20, 'a'); INSERT INTO part VALUES (20), (20)"
         )
         let dry = try bring("item", "--on-conflict", "replace", "--dry-run", status: 0)
-        #expect(dry.errors.contains("would be deleted: id = 20; by triggers and foreign keys went"))
+        #expect(
+            dry.errors.contains("would be deleted: id = 20; triggers and foreign keys also remove")
+        )
         let done = try bring("item", "--on-conflict", "replace", status: 0)
         #expect(done.errors.contains("1 other row with its unique values was deleted: id = 20"))
         #expect(done.errors.contains("2 of 'part'"), "\(done.errors)")

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What is told of a store whose rows cannot be compared, and of all others then.
+/// The reports of a store whose rows cannot be compared, and of all others then.
 @Suite("Unreadable stores and changed numbers in a diff")
 struct UnreadStoreTests {
     private let program: Program

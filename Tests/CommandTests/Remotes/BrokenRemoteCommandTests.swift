@@ -169,7 +169,7 @@ struct BrokenRemoteCommandTests {
 }
 
 extension ServedProgram {
-    /// What stands for this machine in the names of its partial uploads.
+    /// The part of the names of its partial uploads that is this machine's.
     fileprivate func tag() throws -> String {
         let secret = String(
             decoding: try program.sandbox.read(".local/state/grocerydude/machine"),

@@ -39,7 +39,7 @@ struct DamageElsewhereTests {
         arguments: ServedDirectory.Kind.allCases,
         Damage.allCases
     )
-    func told(kind: ServedDirectory.Kind, damage: Damage) throws {
+    func reported(kind: ServedDirectory.Kind, damage: Damage) throws {
         let sandbox = program.sandbox
         let server = try ServedDirectory(sandbox.path("Remote"), over: kind)
         let places = ["--stores", "Stores", "--remote", server.address]

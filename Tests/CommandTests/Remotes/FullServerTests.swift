@@ -37,7 +37,7 @@ struct FullServerTests {
         #expect(outcome.status == (kind == .sftp ? 23 : 1), "\(outcome.errors)")
         let words =
             kind == .sftp
-            ? "there is no space left in 'rclone:" : "and the space that is left there"
+            ? "there is no space left in 'rclone:" : "and its free space"
         #expect(outcome.errors.contains(words), "\(outcome.errors)")
         #expect(try machine.files() == before)
         #expect(try machine.run("check", "--all").status == 0)

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// A small server as ownCloud's, which keeps files in memory and tells their MD5 and SHA-1.
+/// A small server as ownCloud's, which keeps files in memory and reports their MD5 and SHA-1.
 ///
 /// It takes files of which the size is not known, and knows no ranges. It may flip a bit of all that it is
 /// given.

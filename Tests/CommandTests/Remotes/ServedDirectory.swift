@@ -8,9 +8,9 @@ import TestSupport
 /// The servers end with the last reference.
 final class ServedDirectory {
     enum Kind: String, CaseIterable {
-        /// It tells no hashes of its files.
+        /// It reports no hashes of its files.
         case webdav
-        /// It tells MD5 and SHA-1.
+        /// It reports MD5 and SHA-1.
         case sftp
     }
 

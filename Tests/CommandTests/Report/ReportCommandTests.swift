@@ -118,7 +118,7 @@ struct ReportCommandTests {
         try program.expect("backup", "--profile", "home", "--quiet")
         try sandbox.write("<!DOCTYPE html>\n<p>mine", to: "mine.html")
         let refused = try program.expect(command + ["mine.html"], status: 1)
-        #expect(refused.errors.contains("mine.html' is there, and is no report of this program"))
+        #expect(refused.errors.contains("mine.html' exists, and is not a report of this program"))
         #expect(
             refused.errors.contains("hint: name another file: ") && !refused.errors.contains("rm ")
         )
@@ -197,7 +197,7 @@ struct ReportCommandTests {
         // Nothing is forgotten, and nothing counts as vanished.
         try LocalFileSystem().move(sandbox.path("Away"), to: sandbox.path("Remote"))
         try program.expect("report", "--html", "page.html", "--profile", "home")
-        #expect(try !page().contains("gone that"))
+        #expect(try !page().contains("gone since"))
         let list = try program.expect("list", "--profile", "home", "--json")
         let backups = try list.json as? [Any]
         #expect(backups?.count == 2)

@@ -51,7 +51,7 @@ struct RestoreCommandTests {
         try LocalFileSystem().move(full, to: empty)
         let words = "has much less than what is there now: 'Grocery-Dude.sqlite' has "
         let declined = try runOnTerminal("restore latest", answering: "y\\nn\\n")
-        #expect(declined.contains(words) && declined.contains("Restore it all the same? [y/N]"))
+        #expect(declined.contains(words) && declined.contains("Restore it anyway? [y/N]"))
         #expect(declined.contains("nothing was changed"))
         #expect(try GroceryStore(in: empty).items().count > 100)
         let accepted = try run("restore", "latest", "--yes")
@@ -139,7 +139,7 @@ struct RestoreCommandTests {
         #expect(try run("restore", "latest", "--yes", "--no-safety-backup").status == 0)
         let refused = try run("restore", "--undo", "--yes")
         #expect(refused.status == 10, "\(refused.errors)")
-        #expect(refused.errors.contains("made no safety backup: nothing undoes it"))
+        #expect(refused.errors.contains("made no safety backup: it cannot be undone"))
         #expect(refused.errors.contains("grocerydude restore '["))
     }
 

@@ -130,7 +130,7 @@ struct CronTests {
             ("sample add '' --json", "an item needs a name", "sample add"),
             ("backup --all-profiles --profile x --json", "exclude each other", "backup"),
             (
-                "schedule install --schedule never --json", "'never' is no schedule",
+                "schedule install --schedule never --json", "'never' is not a schedule",
                 "schedule install"
             ),
         ]

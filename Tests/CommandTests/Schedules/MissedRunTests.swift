@@ -91,8 +91,8 @@ struct MissedRunTests {
         #expect(try missed().isEmpty)
     }
 
-    @Test("A missed run is told once, and so is the next good one")
-    func told() throws {
+    @Test("A missed run is reported once, and so is the next good one")
+    func reported() throws {
         try install()
         #expect(try run("backup").status == 0)
         #expect(try run("notify", "missed").errors.contains("no scheduled run was missed"))

@@ -159,7 +159,7 @@ struct ScheduleInstallationTests {
         try program.configure("profiles: {photos: {schedule: hourly}}\n")
         #expect(try run("install", "--kind", "systemd-user", failing: true).status == 1)
         #expect(try sandbox.contents(of: ".config/systemd").items.map(\.detail) == before)
-        // Where nobody is to be told, nobody is asked.
+        // If nobody is to be notified, nobody is asked.
         let written = try run("install", "--kind", "systemd-user", "--no-enable", failing: true)
         #expect(written.status == 0)
     }
@@ -230,7 +230,7 @@ struct ScheduleInstallationTests {
         #expect(none.errors.contains("the profile 'none' has no schedule"))
         #expect(none.errors.contains("hint: add 'schedule: daily 03:30' to"))
         let wrong = try run("install", "--profile", "none", "--schedule", "daily 25:00")
-        #expect(wrong.status == 64 && wrong.errors.contains("'daily 25:00' is no schedule"))
+        #expect(wrong.status == 64 && wrong.errors.contains("'daily 25:00' is not a schedule"))
         for (schedule, kind) in [
             ("cron 1 * * * *", "systemd-user"), ("oncalendar hourly", "cron"),
         ] {

@@ -58,7 +58,7 @@ struct ScheduledRunTests {
     func cron() throws {
         let text = try #require(files("cron")["crontab"])
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("30 3 * * * ") })
-        // crontab(5): a % ends the command unless it is escaped, and then stands for itself.
+        // crontab(5): a % ends the command unless it is escaped, and then is a plain character.
         let parts = String(line.dropFirst(11)).replacing(#"\%"#, with: "\u{1}")
         #expect(!parts.contains("%"))
         let outcome = try Tool.run(
@@ -79,7 +79,7 @@ struct ScheduledRunTests {
         arguments: ["systemd-user", "systemd-system"]
     )
     func systemd(kind: String) throws {
-        // One program that systemd can be told of, and one that it cannot.
+        // One program that systemd can be given, and one that it cannot.
         try sandbox.directory("with space 100%")
         let plain = try sandbox.link("with space 100%/grocerydude", to: Program.path)
         for (name, directory) in [(plain, "plain"), (link, "hard")] {
@@ -167,7 +167,7 @@ struct ScheduledRunTests {
         ] {
             let outcome = try install(kind, [variable: value])
             #expect(outcome.status == 1 && outcome.output.isEmpty)
-            #expect(outcome.errors.contains("error: \(variable) may have a secret in it"))
+            #expect(outcome.errors.contains("error: \(variable) may contain a secret"))
             #expect(outcome.errors.contains("write it into the configuration as '\(key)'"))
             #expect(!outcome.errors.contains("Hush"))
         }

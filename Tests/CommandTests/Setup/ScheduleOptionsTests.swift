@@ -26,7 +26,7 @@ struct ScheduleOptionsTests {
         // Relative paths, which cron would take for others.
         let places = ["--stores", "Vault", "--remote", "Disk/vault", "--kind", "cron"]
         let installed = try install(places + ["--keep-daily", "7", "--keep-weekly=-1"])
-        #expect(!installed.errors.contains("nothing prunes"), "\(installed.errors)")
+        #expect(!installed.errors.contains("nothing is pruned"), "\(installed.errors)")
         let line = try #require(
             home.text("table").split(separator: "\n").first { $0.hasPrefix("0 * * * * ") }
         )
@@ -46,7 +46,7 @@ struct ScheduleOptionsTests {
         #expect(!shown.errors.contains("warning"), "\(shown.errors)")
         // Another installation replaces it.
         let other = try install(["--kind", "cron"])
-        #expect(other.errors.contains("nothing prunes"))
+        #expect(other.errors.contains("nothing is pruned"))
         #expect(try !home.text("table").contains("--set"))
     }
 
@@ -136,7 +136,7 @@ struct ScheduleOptionsTests {
     func nobodyListens() throws {
         let cron = try install(["--kind", "cron", "--keep-last", "3"])
         #expect(cron.errors.contains("no cron daemon runs") == !Crontab.isListenedTo)
-        #expect(!cron.errors.contains("nothing prunes"))
+        #expect(!cron.errors.contains("nothing is pruned"))
         try home.install(
             "#!/bin/sh\necho 'Failed to connect to bus: No medium found' >&2; exit 1\n",
             as: "systemctl"
@@ -153,7 +153,7 @@ struct ScheduleOptionsTests {
         #expect(none.errors.contains("no policy says what to keep"))
         let remote = "rclone::sftp,host=x,pass=secret:y"
         let secret = try install(["--kind", "cron", "--remote", remote], status: 1)
-        #expect(secret.errors.contains("may have a secret") && !secret.errors.contains("unset"))
+        #expect(secret.errors.contains("may contain a secret") && !secret.errors.contains("unset"))
         let tag = try install(["--kind", "cron", "--keep-tag", "a"], status: 64)
         #expect(tag.errors.contains("'retention.keep_tags'"))
         #expect(!sandbox.exists("table"))

@@ -79,8 +79,8 @@ struct SetupConversationTests {
         for words in [
             "an answer is needed", "there is no SQLite database",
             "has other data in it, such as 'letter'",
-            "is inside the stores directory", "'maybe' is none of yes, no",
-            "'daily 25:00' is no schedule", "'ever' is none of week, month, year",
+            "is inside the stores directory", "'maybe' is not one of yes, no",
+            "'daily 25:00' is not a schedule", "'ever' is not one of week, month, year",
             "'present' is none of", "nothing was changed",
         ] { #expect(outcome.text.contains(words), "\(words): \(outcome.text)") }
         #expect(!sandbox.exists(".config/grocerydude") && !sandbox.exists("Disk/vault"))
@@ -102,7 +102,7 @@ struct SetupConversationTests {
         let lines = outcome.text.split(separator: "\n")
         #expect(lines.contains("SECRET KEYS OF ENCRYPTED BACKUPS (https://age-encryption.org)"))
         #expect(lines.contains("QR of 74 with -t UTF8 -o -"), "\(outcome.text)")
-        #expect(outcome.text.contains("the key ends with other letters"))
+        #expect(outcome.text.contains("those are not the last letters of the key"))
         #expect(!outcome.text.contains("was not tried"))
         #expect(outcome.text.contains("opens"))
         #expect(try home.archives().allSatisfy { $0.hasSuffix(".zip.age") })

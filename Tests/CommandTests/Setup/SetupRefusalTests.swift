@@ -43,7 +43,11 @@ struct SetupRefusalTests {
     @Test("A setup refuses answers that make no sense")
     func answers() throws {
         let rest = ["--no-encrypt", "--yes"]
-        try refuse(home.places + rest + ["--schedule", "now"], "'now' is no schedule", status: 64)
+        try refuse(
+            home.places + rest + ["--schedule", "now"],
+            "'now' is not a schedule",
+            status: 64
+        )
         try refuse(home.places + rest + ["--keep", "ever"], "'ever'", status: 64)
         try refuse(
             home.places + rest + ["--schedule", "continuous"],

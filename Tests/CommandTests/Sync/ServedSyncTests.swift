@@ -107,7 +107,9 @@ struct ServedSyncTests {
         #expect(cut.status == 10, "\(cut.errors)")
         #expect(cut.text == "Grocery-Dude.sqlite  local only, 1 change waits\n")
         #expect(cut.errors.contains("1 change waits on this machine"))
-        #expect(cut.errors.contains("hint: see that its disk, the network and the server work"))
+        #expect(
+            cut.errors.contains("hint: make sure that its disk, the network and the server work")
+        )
         let status = try scene.run(scene.desk, "sync", "status", "--max-age", "0s")
         #expect(status.status == 25 && status.text.contains("local only, 1 change waits"))
         scene.server.proxy?.mode = .pass

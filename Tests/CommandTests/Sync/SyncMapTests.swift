@@ -30,7 +30,10 @@ struct SyncMapTests {
 
     private func expectRefusal(_ outcome: Tool.Outcome) {
         #expect(outcome.status == 1, "\(outcome.errors)")
-        #expect(outcome.errors.contains("and two rows are alike in that"), "\(outcome.errors)")
+        #expect(
+            outcome.errors.contains("and two rows have the same values there"),
+            "\(outcome.errors)"
+        )
         #expect(outcome.errors.contains("or make one row of the two"), "\(outcome.errors)")
     }
 

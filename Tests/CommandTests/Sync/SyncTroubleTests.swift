@@ -61,7 +61,7 @@ struct SyncTroubleTests {
         try LocalFileSystem().move(desk.store, to: kept)
         let outcome = try desk.run("sync")
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("takes part in 'grocery-dude', and is gone"))
+        #expect(outcome.errors.contains("takes part in 'grocery-dude', but is gone"))
         #expect(outcome.errors.contains("grocerydude sync disable --store 'Grocery-Dude.sqlite'"))
         let status = try desk.run("sync", "status")
         #expect(status.errors.contains("is gone from the stores directory"))
@@ -121,7 +121,7 @@ struct SyncTroubleTests {
         } else {
             try LocalFileSystem().remove(phone.path.appending(".local/state/grocerydude/sync"))
         }
-        // Under another name it is another machine, which is told how it would be one.
+        // Under another name it is another machine; the hint says how both would be one.
         let other = try phone.run(
             "sync",
             "enable",
@@ -132,7 +132,7 @@ struct SyncTroubleTests {
             "--dry-run"
         )
         #expect(
-            other.text.contains("3 rows of 'note' would be there twice: '--match content'"),
+            other.text.contains("3 rows of 'note' would appear twice: '--match content'"),
             "\(other.text)"
         )
         let again = try phone.enable()
@@ -159,7 +159,7 @@ struct SyncTroubleTests {
         )
         #expect(refused.status == 1, "\(refused.errors)")
         #expect(refused.errors.contains("'Grocery-Dude.sqlite' may not be written"))
-        #expect(refused.errors.contains("hint: see that you may write to"))
+        #expect(refused.errors.contains("hint: make sure that you may write to"))
         #expect(try Directory.open(desk.container).names().isEmpty)
         try begin()
         try phone.run("items", "add", "Figs")
@@ -302,14 +302,14 @@ struct SyncTroubleTests {
         #expect(seeded.errors.contains("the map names 'nothing', which"))
         let asked = try phone.run("sync")
         #expect(asked.status == 26, "\(asked.errors)")
-        #expect(asked.errors.contains("knows rows otherwise of 'unit'"))
+        #expect(asked.errors.contains("identifies rows differently in 'unit'"))
         #expect(asked.errors.contains("grocerydude sync --accept-changes"))
         #expect(try phone.run("sync", "--accept-changes").status == 0)
         #expect(try desk.run("sync").status == 0)
         #expect(try desk.items() == phone.items())
         let broken = try program.sandbox.write("[", to: "broken.json")
         let unread = try desk.run("sync", "seed", "--map", broken.string, "--yes")
-        #expect(unread.status == 1 && unread.errors.contains("broken.json' is no map: "))
+        #expect(unread.status == 1 && unread.errors.contains("broken.json' is not a map: "))
         #expect(!unread.errors.contains("malice"))
     }
 }

@@ -106,7 +106,7 @@ struct SyncCrashTests {
         let (status, errors) = (run.outcome.status, run.outcome.errors)
         // Done, or in part; no container; damaged, as far as it can be read; the disk is full.
         var codes: Set<Int32> = [0, 1, 3, 10, 20]
-        // SQLite tells no more of an index of the log that cannot grow, whatever the reason.
+        // SQLite says no more of an index of the log that cannot grow, whatever the reason.
         if errno == .noSpace || what.contains(".sqlite-shm") { codes.insert(23) }
         #expect(codes.contains(status), "\(what): exit \(status), \(errors)")
         if status != 0 {

@@ -7,13 +7,13 @@ import Testing
 
 @Suite("A directory that is watched")
 struct DirectoryWatchTests {
-    @Test("tells of names that come, change and go, and of nothing else", arguments: [true, false])
-    func changes(isTold: Bool) throws {
+    @Test("reports names that come, change and go, and nothing else", arguments: [true, false])
+    func changes(usesEvents: Bool) throws {
         let sandbox = try Sandbox()
         try sandbox.directory("a/below")
         try sandbox.directory("b")
         let paths = ["a", "b", "missing"].map { sandbox.path($0) }
-        let watch = DirectoryWatch(paths, isTold: isTold)
+        let watch = DirectoryWatch(paths, usesEvents: usesEvents)
         #expect(!watch.wait(milliseconds: 0))
         let changes: [(String, () throws -> Void)] = [
             ("made", { try sandbox.write("1", to: "a/file") }),
@@ -37,12 +37,12 @@ struct DirectoryWatchTests {
         ]
         for (name, change) in changes {
             try change()
-            #expect(watch.wait(milliseconds: isTold ? 10_000 : 10), "\(name)")
+            #expect(watch.wait(milliseconds: usesEvents ? 10_000 : 10), "\(name)")
             #expect(!watch.wait(milliseconds: 0), "\(name)")
         }
         try sandbox.write("1", to: "a/below/file")
         _ = try Directory.open(sandbox.path("a")).names()
         // The directory's own change is none of a name in it.
-        #expect(!watch.wait(milliseconds: 0) || !isTold)
+        #expect(!watch.wait(milliseconds: 0) || !usesEvents)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A path's place in the file systems")
 struct MountPointTests {
-    @Test("is told from that of a directory that is like any other")
+    @Test("differs from that of an ordinary directory")
     func mountPoint() throws {
         let sandbox = try Sandbox()
         #expect(try !sandbox.path.isMountPoint())

@@ -47,7 +47,7 @@ struct AnomalyGuardTests {
         #expect(kinds(["a": 20], ["a": 10]) == [])
         #expect(kinds(["a": 20], ["a": 9]) == [.fewerRows])
         #expect(kinds(["a": 19], ["a": 1]) == [])
-        // All together, if each of them is too small to tell.
+        // All together, if each of them is too small to show.
         #expect(kinds(["a": 15, "b": 15], ["a": 7, "b": 7]) == [.fewerRows])
         #expect(kinds(["a": 15, "b": 15], ["a": 7, "b": 8]) == [])
     }
@@ -66,7 +66,7 @@ struct AnomalyGuardTests {
         try queue.close()
     }
 
-    /// Backs up at a minute, and tells whether that was an anomaly.
+    /// Backs up at a minute, and returns whether that was an anomaly.
     private func backUp(
         _ scene: Scene,
         minute: Int,
@@ -82,9 +82,9 @@ struct AnomalyGuardTests {
             options: options,
             context: scene.context()
         ).run()
-        let isTold = outcome.problems.contains { $0.kind == .anomaly }
-        #expect(outcome.backup.isAnomalous == isTold)
-        return isTold
+        let isReported = outcome.problems.contains { $0.kind == .anomaly }
+        #expect(outcome.backup.isAnomalous == isReported)
+        return isReported
     }
 
     @Test("The anomaly guard warns at each backup until the rows are back, and not afterwards")
@@ -134,7 +134,7 @@ struct AnomalyGuardTests {
         try fill(scene, rows: 0)
         #expect(try await backUp(scene, minute: 1))
         try LocalFileSystem().remove(scene.remotePath.appending(good.name))
-        // A file that tells nothing is passed over, as is one that is no backup of ours.
+        // A file that says nothing is skipped, as is one that is no backup of ours.
         try scene.sandbox.write("damaged", to: "Remote/[2099-Jan-01] 01.00 AM Stores.zip")
         try scene.sandbox.write("foreign", to: "Remote/My Stores.zip")
         #expect(!scene.sandbox.exists("Cache"))

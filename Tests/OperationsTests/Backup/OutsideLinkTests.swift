@@ -46,7 +46,7 @@ struct OutsideLinkTests {
     @Test(
         "A backup reports a link that leads outside to a store or to a directory with stores each time"
     )
-    func told() async throws {
+    func reported() async throws {
         try store("Stores/own.db")
         try store("Elsewhere/deep/er/notes")
         try scene.sandbox.link("Stores/main.db", to: "../Elsewhere/main.db")

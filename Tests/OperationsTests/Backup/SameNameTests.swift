@@ -87,7 +87,7 @@ struct SameNameTests {
             #expect(try await backUp(how, skipping: true).isUnchanged)
         }
         #expect(try scene.sandbox.contents(of: "Remote") == before)
-        // Told before any work, and again if another machine took the name meanwhile.
+        // Reported before any work, and again if another machine took the name meanwhile.
         try scene.sandbox.write("new", to: "Stores/note")
         await #expect(throws: BackupFolderError.self) { try await backUp(.fail, skipping: true) }
         #expect(try scene.sandbox.contents(of: "Remote") == before)

@@ -218,7 +218,7 @@ struct AnnotationsTests {
         for step in 1...steps.calls.count {
             let fileSystem = FaultyFileSystem(failing: .call(step), with: errno)
             do {
-                // What is written and may not be on the disk is done, and told.
+                // What is written and may not be on the disk is done, and reported.
                 #expect(try await change(fileSystem, to: "\(step)")?.problem != nil)
                 let note = try await annotations().annotation(of: other)?.note
                 #expect(note == "\(step)")

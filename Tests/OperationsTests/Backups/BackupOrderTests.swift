@@ -10,7 +10,7 @@ struct BackupOrderTests {
     private static let utc = LocalZone.utc
     private static let morning = Date(timeIntervalSince1970: 1_790_000_040)
 
-    /// A backup of a minute; its manifest tells the second, if that is known.
+    /// A backup of a minute; its manifest has the second, if that is known.
     private func backup(minute: Int, number: Int, second: Int?) -> Backup {
         let date = Self.morning + Double(minute * 60)
         let name = BackupName.make(date, in: Self.utc, number: number)

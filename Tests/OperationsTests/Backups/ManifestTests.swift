@@ -184,7 +184,7 @@ struct ManifestTests {
             context: scene.context()
         ).run(subject.archive)
         #expect(shown.problems.map(\.description) == ["'a': it weighs too much", "'b': no"])
-        // They are told as they were found.
+        // They are reported as they were found.
         let text = try JSONEncoder().encode(shown.problems)
         #expect(String(decoding: text, as: UTF8.self).contains(#""kind":"too_heavy""#))
         #expect(shown.problems.last?.kind == .unreadable)

@@ -74,7 +74,7 @@ struct ConsolidateTests {
             atPath: other.scene.remotePath.appending(theirs.name).string,
             toPath: life.scene.remotePath.appending(taken).string
         )
-        // Both look the same to people: they are told apart by the names of their files.
+        // Both look the same to people: the names of their files differ.
         let folder = life.scene.folder()
         let names = try await folder.list().backups.shownNames
         #expect(Set(names).count == 4 && Set(names).isSuperset(of: [taken, increment.name]))

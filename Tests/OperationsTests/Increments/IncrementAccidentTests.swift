@@ -223,7 +223,7 @@ struct IncrementAccidentTests {
         try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: path)
         life.date = Date() - 3600
         try await life.backUp()
-        // Long after, only the inode tells.
+        // Long after, only the inode shows it.
         life.date = Date() + 1_000_000
         try await life.backUp()
         try write("ten")
@@ -265,7 +265,7 @@ struct IncrementAccidentTests {
         var content = life.random.bytes(9 << 20)
         try Data(content).write(to: URL(filePath: path))
         let whole = try #require(try await life.makeChain(1).first)
-        // Random, so that it stands in the patch as it is.
+        // Random, so that it is in the patch as it is.
         let news = life.random.bytes(64 << 10)
         content.replaceSubrange(5 << 20..<(5 << 20) + news.count, with: news)
         try Data(content).write(to: URL(filePath: path))
@@ -353,7 +353,7 @@ struct IncrementAccidentTests {
         }
         try await expectAllRestore()
         for name in other.names { #expect(try await other.differences(name).isEmpty) }
-        // What is not delivered yet is told, and nothing is changed.
+        // What is not delivered yet is reported, and nothing is changed.
         let late = try #require(all.first { $0.isIncrement && $0.needs.count > 1 })
         let need = late.needs[1].name
         let (folder, away) = (life.scene.remotePath, life.scene.sandbox.path("Late"))

@@ -44,7 +44,7 @@ struct IncrementHostileTests {
         /// Instead of what is true of the patched file.
         var changed: [FilePatch.ChangedSegment]?
         var isTwice = false
-        /// Whether the state that it tells is not what it comes to.
+        /// Whether the state that it names differs from its result.
         var isOtherState = false
     }
 

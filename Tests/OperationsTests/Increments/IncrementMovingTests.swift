@@ -97,7 +97,7 @@ struct IncrementMovingTests {
         let expected = try #require(life.expected[backups[3].name])
         #expect(try IncrementScene.differences(target, expected).isEmpty)
 
-        // Of whom nothing is known, a key has to tell.
+        // If nothing is known of a machine, a key has to decide.
         let unknown = scene.folder(
             remote,
             catalog: BackupCatalog(scene.sandbox.path("Cache/none.json"), keys: keys([]))

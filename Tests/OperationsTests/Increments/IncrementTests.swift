@@ -179,7 +179,7 @@ struct IncrementTests {
         #expect(last.isIncrement)
         let target = try await unzip(last, of: life)
         let expected = try #require(life.expected[last.name])
-        // A backup that stands alone has it.
+        // A backup that needs no other has it.
         try FileManager.default.removeItem(atPath: expected.appending(".grocerydude").string)
         #expect(
             try IncrementScene.tree(target, withTimes: false)
@@ -369,7 +369,7 @@ struct IncrementTests {
         }
         try Data("1".utf8).write(to: URL(filePath: life.scene.stores.appending("note").string))
         #expect(try await rows(life.backUp()) == 2500)
-        // What the state says is what is told, as long as the store stands so.
+        // The state's report is used as long as the store is unchanged.
         let row = try #require(try Self.report(life.increments.statePath))
         let content = String(decoding: row["content"] as Data, as: UTF8.self)
         let state = try BackupState(life.increments.statePath)

@@ -95,9 +95,9 @@ struct ProbeFolderTests {
     @Test("The probe reports each way in which a folder can fail, and stops there")
     func faults() async throws {
         let words: [Faithless.Fault: String] = [
-            .changesBytes: "came back from 'faithless' with other bytes",
-            .hidesNew: "does not list what is in it after a file was written",
-            .keepsDeleted: "does not list what is in it after a file was deleted",
+            .changesBytes: "read back from 'faithless' has other content",
+            .hidesNew: "lists its content wrongly after a file was written",
+            .keepsDeleted: "lists its content wrongly after a file was deleted",
             .refusesUploads: "cannot write a file into 'faithless'",
             .refusesReads: "cannot read a file from 'faithless'",
             .refusesRenames: "cannot rename a file in 'faithless'",

@@ -45,7 +45,7 @@ struct BackupSelectionTests {
     }
 }
 
-/// Archives that tell nothing of their time, in a folder of ours.
+/// Archives that say nothing of their time, in a folder of ours.
 @Suite("The time of a foreign archive's file")
 struct FileTimeTests {
     /// A scene with a backup, and a foreign archive whose file is newer and has the time of a moment.

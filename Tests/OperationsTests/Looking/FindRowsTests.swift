@@ -162,7 +162,7 @@ struct FindRowsTests {
         }
         #expect(Dictionary(told) { $0 + $1 } == expected, "seed \(Self.seed)")
         #expect(expected.count > 50)
-        // Of rows beyond the limit it is only told that there are some.
+        // Rows beyond the limit are only counted as more.
         let few = try await find(.condition("1")) {
             $0.table = "item"
             $0.rowLimit = 7
@@ -180,7 +180,7 @@ struct FindRowsTests {
         }
     }
 
-    /// What there is to tell of a row that had these names in the states.
+    /// Returns the expected events of a row that had these names in the states.
     private func story(of names: [String?]) -> [String] {
         func place(_ index: Int) -> String { index == names.count - 1 ? "live" : "\(index)" }
         var story: [String] = []

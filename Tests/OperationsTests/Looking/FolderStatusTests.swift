@@ -127,7 +127,7 @@ struct FolderStatusTests {
             )
         }
         let gone = names[2...3].map { "'\(BackupName.display($0))'" }.joined(separator: ", ")
-        let warning = "2 backups are gone that were here on 2026-11-23: \(gone)"
+        let warning = "2 backups are gone since 2026-11-23: \(gone)"
         #expect(try await warnings(3) == [warning])
         #expect(try await warnings(31) == [warning])
         // One comes back, and the other is forgotten.

@@ -43,7 +43,7 @@ struct ListBackupsTests {
         try Tool.check("sh", ["-c", zeros, "sh", file.string, "\(size)", reference])
         #expect(try await scene.list().map(\.time) == [Scene.morning])
         #expect(try await scene.list().map(\.isUnreadable) == [false])
-        // One that was written to is read anew, and so is one that was replaced.
+        // One that was written to is read again, and so is one that was replaced.
         try Tool.check("touch", [file.string])
         #expect(try await scene.list().map(\.isUnreadable) == [true])
         // A file of another size is another file.

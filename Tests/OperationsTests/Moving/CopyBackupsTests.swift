@@ -281,7 +281,7 @@ struct CopyBackupsTests {
         let outcome = try await copy(
             to: Elsewhere(folder: ChangingFolder(folder: other), isFetching: true)
         )
-        #expect(outcome.failure.map(explain)?.contains("read back, and is not the same") == true)
+        #expect(outcome.failure.map(explain)?.contains("differs when it is read back") == true)
         #expect(try names().isEmpty)
         #expect(try scene.leftovers() == ["Other", "staging"])
     }

@@ -104,7 +104,7 @@ struct ForeignArchiveTests {
             directory: scene.stores
         )
         let error = await #expect(throws: RestoreError.self) { try await scene.restore("Old") }
-        #expect(error?.description.contains("one name where case is ignored") == true)
+        #expect(error?.description.contains("the same name if case is ignored") == true)
         try await scene.backUp()
         try await scene.restore("[2026") { $0.makesSafetyBackup = false }
         #expect(try scene.sandbox.read("Stores/README") == Array("b".utf8))
@@ -127,10 +127,10 @@ struct ForeignArchiveTests {
         """
 
     @Test(
-        "that was one of ours, packed anew with the manifest last, restores, and says what it is",
+        "that was one of ours, packed again with the manifest last, restores, and says what it is",
         arguments: ["zip", "zipfile"]
     )
-    func packedAnew(how: String) async throws {
+    func packedAgain(how: String) async throws {
         guard Tool.isInstalled("python3"), Tool.isInstalled("zip") else {
             print("skipped: python3 or zip is not installed")
             return
@@ -151,7 +151,7 @@ struct ForeignArchiveTests {
     }
 
     @Test(
-        "that was one of ours, packed anew with all that its records said, is told with a way out"
+        "that was one of ours, packed again with all that its records said, is reported with a way out"
     )
     func copiedRecords() async throws {
         guard Tool.isInstalled("python3"), Tool.isInstalled("zip") else {

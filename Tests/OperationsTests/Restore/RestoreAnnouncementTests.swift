@@ -38,7 +38,7 @@ struct RestoreAnnouncementTests {
         }
     }
 
-    @Test("is a file that counts restores, and counts anew once it makes no sense")
+    @Test("is a file that counts restores, and starts again if it makes no sense")
     func generationFile() async throws {
         let name = try await scene.backUp().backup.name
         let file = scene.sandbox.path("Stores.generation")
@@ -74,7 +74,7 @@ struct RestoreAnnouncementTests {
         #expect(scene.told.contains { $0.contains("the application is not running") })
     }
 
-    @Test("that cannot be given is told, and the data is restored")
+    @Test("that cannot be made is reported, and the data is restored")
     func failures() async throws {
         try await scene.backUp()
         for (minute, text) in ["", "-1", "1", "0", "two"].enumerated() {
@@ -83,11 +83,11 @@ struct RestoreAnnouncementTests {
             let outcome = try await restore(at: Double(minute)) { $0.signals = [signal] }
             #expect(!outcome.isAnnounced)
         }
-        #expect(scene.told.count { $0.contains("has no number of a process in it") } == 5)
+        #expect(scene.told.count { $0.contains("contains no process number") } == 5)
         let inside = scene.stores.appending("generation")
         #expect(try await !restore(at: 9) { $0.generationFile = inside }.isAnnounced)
         #expect(!scene.sandbox.exists("Stores/generation"))
-        #expect(scene.told.contains { $0.contains("would go with the next restore") })
+        #expect(scene.told.contains { $0.contains("would be lost with the next restore") })
         #expect(try scene.itemNames().count == 12)
     }
 

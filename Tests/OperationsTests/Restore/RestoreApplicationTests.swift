@@ -59,7 +59,7 @@ struct RestoreApplicationTests {
         #expect(try scene.leftovers() == ["diary"])
     }
 
-    @Test("tells its commands the run that they belong to")
+    @Test("gives its commands the run that they belong to")
     func environment() async throws {
         let names = ["COMMAND", "PROFILE", "EVENT", "REMOTE", "BACKUP"]
         let values = names.map { "$GROCERYDUDE_\($0)" }.joined(separator: "|")

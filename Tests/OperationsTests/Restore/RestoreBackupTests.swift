@@ -130,7 +130,7 @@ struct RestoreBackupTests {
                 try expectWhole(
                     scene,
                     "step \(number), \(effect): \(faulty.calls)",
-                    // Data that cannot be removed is kept, and told of.
+                    // Data that cannot be removed is kept and reported.
                     leaving: ["Stores_Old_2"]
                 )
                 if !met {
@@ -218,7 +218,7 @@ struct RestoreBackupTests {
         }
     }
 
-    @Test("succeeds where what was replaced cannot be removed, and tells where it is")
+    @Test("succeeds if what was replaced cannot be removed, and reports where it is")
     func immovable() async throws {
         let scene = try await scene()
         // The clean-up is the last removal but one, that of the journal.
@@ -277,7 +277,7 @@ struct RestoreBackupTests {
         try faulty.assertFaultWasMet()
         #expect(
             error?.description.hasPrefix(
-                "restore failed, your data is as it was: the data that would be replaced cannot be backed up first: "
+                "restore failed, your data is as it was: the present data cannot be backed up before it is replaced: "
             ) == true
         )
         #expect(error?.hint?.contains("--no-safety-backup") == true)

@@ -344,7 +344,7 @@ struct RestoreInsideTests {
                 $0.allowsNoStores = true
             }
             #expect(try scene.sandbox.contents(of: "Stores").paths == ["file"])
-            #expect(scene.told.contains { $0.contains("not to be obeyed") })
+            #expect(scene.told.contains { $0.contains("is never followed") })
             try await scene.recover()
         }
     }

@@ -130,7 +130,7 @@ struct StoresInUseTests {
         for minute in 0..<6 {
             let outcome = try await scene.backUp(at: Scene.morning + Double(60 * minute))
             // One that is being made or removed may have only half of its files; and where some of
-            // those in the last backup are gone, that is told, as it should be.
+            // those in the last backup are gone, that is reported, as it should be.
             #expect(
                 outcome.problems.allSatisfy { $0.path.hasPrefix("churn/") || $0.kind == .anomaly }
             )

@@ -97,7 +97,7 @@ struct UnlikelyArchiveTests {
         #expect(error?.description.contains("says where everything belongs") == true)
     }
 
-    @Test("tells files that rows refer to and that are missing, in place too")
+    @Test("reports missing files that rows refer to, in place too")
     func missingExternalData() async throws {
         let core = try Scene(withStore: false)
         // One of its three files is not there.
@@ -151,7 +151,7 @@ struct UnlikelyArchiveTests {
         }
     }
 
-    @Test("tells of a store that a newer application made", arguments: [true, false])
+    @Test("reports a store that a newer application made", arguments: [true, false])
     func newerVersion(isForeign: Bool) async throws {
         func setVersion(_ version: Int) throws {
             let path = scene.stores.appending(GroceryStore.fileName)

@@ -124,7 +124,7 @@ struct MetricsTests {
         return samples.first { $0.labels["command"] == command }?.value
     }
 
-    @Test("tell of a backup that was made, in Prometheus' own format")
+    @Test("report a backup that was made, in Prometheus' own format")
     func backup() async throws {
         let made = try await scene.backUp()
         var outcome = CommandResult(exitCode: 0)
@@ -175,7 +175,7 @@ struct MetricsTests {
         #expect(try value("newest_backup_timestamp_seconds") == 1_795_248_060.123)
     }
 
-    @Test("tell of a run that failed, and when one last did not")
+    @Test("report a run that failed, and when one last did not")
     func failure() async throws {
         try await scene.backUp()
         try await perform(makeRun(), CommandResult(exitCode: 0))

@@ -269,7 +269,7 @@ struct NotificationTests {
         #expect(JobReport(entry) == nil)
     }
 
-    @Test("A mask hides the longest secret first, and what percent signs stand for")
+    @Test("A mask hides the longest secret first, and what percent signs encode")
     func mask() {
         let mask = SecretMask(["abcd", "abcdef", "x%20yz", "abc"])
         #expect(mask("abcdefg abcd abc x yz x%20yz") == "…g … abc … …")

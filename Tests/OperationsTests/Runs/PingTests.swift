@@ -39,7 +39,7 @@ struct PingTests {
         try server.readLine().map { try JSONDecoder().decode([String].self, from: Data($0.utf8)) }
     }
 
-    @Test("tells a monitor of start, success and failure, as healthchecks.io expects it")
+    @Test("reports start, success and failure to a monitor, as healthchecks.io expects it")
     func signals() async throws {
         let (server, port) = try monitor()
         let ping = Ping("http://127.0.0.1:\(port)/abc?create=1")

@@ -72,7 +72,7 @@ struct RunTests {
         return (error, isDone)
     }
 
-    /// Commands for all moments that write down that they ran, and what they were told.
+    /// Commands for all moments that write down that they ran, and what was passed to them.
     private var diary: [Hooks.Moment: [String]] {
         let line =
             #"echo "$GROCERYDUDE_EVENT:${GROCERYDUDE_EXIT_CODE-}:${GROCERYDUDE_BACKUP-}" >>'\#(diaryPath)'"#
@@ -87,7 +87,7 @@ struct RunTests {
             .split(separator: "\n").map(String.init)
     }
 
-    @Test("runs the commands in their order, and tells them how it went")
+    @Test("runs the commands in their order, and passes them how it went")
     func order() async throws {
         #expect(await perform(makeRun(diary)).isDone)
         #expect(
@@ -100,13 +100,13 @@ struct RunTests {
         _ = await perform(makeRun(diary), CommandResult(exitCode: 3, message: "in part"))
         #expect(try entries() == ["before::", "after:3:", "on_failure:3:", "finally:3:"])
         try scene.sandbox.write("", to: "diary")
-        // A person said no: nothing to tell, but what was begun ends.
+        // A person said no: nothing to report, but what was begun ends.
         _ = await perform(makeRun(diary), Self.declined)
         #expect(try entries() == ["before::", "after::", "finally::"])
         #expect(try log.entries().map(\.exitCode) == [3, 0])
     }
 
-    @Test("tells its commands where, what and why")
+    @Test("passes its commands where, what and why")
     func environment() async throws {
         let line = """
             printf '%s|' "$GROCERYDUDE_COMMAND" "$GROCERYDUDE_PROFILE" "$GROCERYDUDE_STORES" \
@@ -123,7 +123,7 @@ struct RunTests {
         )
     }
 
-    @Test("is skipped by a before command that exits with 75, which nobody is told of")
+    @Test("is skipped by a before command that exits with 75, which is reported to nobody")
     func skips() async throws {
         var run = makeRun(diary)
         run.hooks.commands[.before] = ["exit 75", "echo never >>'\(diaryPath)'"]
@@ -217,7 +217,7 @@ struct RunTests {
         #expect(try entries() == ["on_failure:1:", "finally:1:"])
     }
 
-    @Test("tells of a run that was interrupted, and stops a later command for a later interruption")
+    @Test("reports a run that was interrupted, and stops a later command for a later interruption")
     func interruptedLater() async throws {
         let all = scene.context(meanwhile: { throw CancellationError() })
         var run = makeRun(diary)
@@ -240,7 +240,7 @@ struct RunTests {
         _ = await perform(run)
         #expect(try entries().last == "finally:0:a Stores.zip")
         #expect(scene.told == [])
-        run.tellsLogTrouble = true
+        run.reportsLogTrouble = true
         _ = await perform(run)
         #expect(scene.told.count == 1)
         #expect(scene.told.first?.hasPrefix("warning: this run was not logged: ") == true)
@@ -250,7 +250,7 @@ struct RunTests {
     func damagedLog() async throws {
         try scene.sandbox.write("no database, no database", to: "State/log.sqlite")
         var run = makeRun([:])
-        run.tellsLogTrouble = true
+        run.reportsLogTrouble = true
         _ = await perform(run)
         #expect(try log.entries().map(\.exitCode) == [0])
         #expect(scene.told.first?.contains("log.sqlite.damaged") == true)

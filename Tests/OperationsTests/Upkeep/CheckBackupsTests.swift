@@ -102,7 +102,7 @@ struct CheckBackupsTests {
         #expect(strict.damage.first?.contains("broken.sqlite") == true)
     }
 
-    @Test("tells what cannot be checked from what is damaged")
+    @Test("distinguishes what cannot be checked from what is damaged")
     func failure() async throws {
         try await scene.backUp()
         let backup = try #require(try await scene.list().first)

@@ -28,12 +28,12 @@ struct NotSyncedTests {
         )
     }
 
-    /// Expects that it was told, once, as a problem.
-    private func expectTold(_ problems: [Problem], of name: String) throws {
+    /// Expects that it was reported, once, as a problem.
+    private func expectReported(_ problems: [Problem], of name: String) throws {
         try faulty.assertFaultWasMet()
         let problem = try #require(problems.first)
         #expect(problems.count == 1 && problem.kind == .notSynced && problem.path == name)
-        let words = "the change of '\(name)' may not outlast a loss of power: cannot sync"
+        let words = "the change of '\(name)' may be lost in a power failure: cannot sync"
         #expect(problem.description.hasPrefix(words), "\(problem)")
         #expect(scene.told.count { $0.contains(words) } == 1, "\(scene.told)")
     }
@@ -41,7 +41,7 @@ struct NotSyncedTests {
     @Test("has the backup, of which it is said that it may be lost")
     func backup() async throws {
         let outcome = try await scene.backUp(to: remote)
-        try expectTold(outcome.problems, of: outcome.backup.name)
+        try expectReported(outcome.problems, of: outcome.backup.name)
         #expect(try await scene.list().map(\.name) == [outcome.backup.name])
         try await scene.restore { $0.makesSafetyBackup = false }
         #expect(try scene.itemNames().count == 12)
@@ -64,9 +64,10 @@ struct NotSyncedTests {
         }
         try faulty.assertFaultWasMet()
         #expect(
-            error?.description.contains("your data is as it was: the data that would be") == true
+            error?.description.contains("your data is as it was: the present data cannot be")
+                == true
         )
-        #expect(error?.description.contains("loss of power: cannot sync") == true)
+        #expect(error?.description.contains("power failure: cannot sync") == true)
         #expect(try scene.itemNames().count == 11)
         #expect(try scene.leftovers() == [])
     }
@@ -82,7 +83,7 @@ struct NotSyncedTests {
             at: Scene.morning,
             keepingTrash: .seconds(trash)
         ).problems
-        try expectTold(problems, of: name)
+        try expectReported(problems, of: name)
         #expect(try await scene.list().isEmpty)
     }
 
@@ -97,7 +98,7 @@ struct NotSyncedTests {
         )
         let (backup, _, problems) = try await deletion(from: remote).undo(name)
         #expect(backup.name == name)
-        try expectTold(problems, of: name)
+        try expectReported(problems, of: name)
         #expect(try await scene.list().map(\.name) == [name])
     }
 
@@ -154,7 +155,7 @@ struct NotSyncedTests {
         )
         let outcome = try await prune.run()
         #expect(outcome.removed.map(\.name) == [name])
-        try expectTold(outcome.problems, of: name)
+        try expectReported(outcome.problems, of: name)
     }
 
     @Test("has a pin, of which it is said that it may be lost", arguments: [1, 2])
@@ -222,7 +223,7 @@ struct NotSyncedTests {
         let restore = scene.restoring(fileSystem: faulty)
         let target = scene.sandbox.path("Cache/Target")
         let outcome = try await restore.extract(try await scene.folder().find("latest"), to: target)
-        try expectTold(outcome.problems, of: printable(target))
+        try expectReported(outcome.problems, of: printable(target))
         #expect(try GroceryStore(in: target).items().count == 12)
     }
 }

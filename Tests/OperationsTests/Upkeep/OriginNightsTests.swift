@@ -244,7 +244,7 @@ struct OriginNightsTests {
         }
     }
 
-    @Test("are told if the folder fell behind what it had, and not if they removed it")
+    @Test("are reported if the folder fell behind what it had, and not if they removed it")
     func behind() async throws {
         let machine = try Machine(sharing: nil, keeps: 1)
         _ = try await machine.backUp(at: Scene.morning)

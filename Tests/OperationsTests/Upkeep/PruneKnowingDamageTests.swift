@@ -106,7 +106,7 @@ struct PruneKnowingDamageTests {
         #expect(outcome.removed.isEmpty)
         #expect(outcome.plan.keep.map(\.backup.name) == [names[1], names[0]])
         #expect(outcome.plan.keep.first?.reasons.first?.hasPrefix("damaged: ") == true)
-        // A check that finds it whole again is believed, and with less than that it stands.
+        // A check that finds it whole again is believed; a lesser check does not clear it.
         bytes[200] ^= 1
         try scene.sandbox.write(bytes, to: "Remote/\(newest.name)")
         #expect(try await scene.list().first?.damage != nil)

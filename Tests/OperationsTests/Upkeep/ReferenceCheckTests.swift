@@ -51,7 +51,7 @@ struct ReferenceCheckTests {
         #expect(facts.map(\.externalReferences) == [3, nil])
         let result = try await check(scene, restores: restores)
         #expect(result.isGood && result.externalReferences == 3)
-        // A part of the data tells nothing of them.
+        // A part of the data shows nothing of them.
         if !restores {
             let part = try await check(scene, reading: .part(1, of: 2))
             #expect(part.isGood && part.externalReferences == nil)
@@ -59,7 +59,9 @@ struct ReferenceCheckTests {
         #expect(try scene.leftovers() == [])
     }
 
-    @Test("are told once more if they were missing when it was made, and are no damage of it then")
+    @Test(
+        "are reported once more if they were missing when it was made, and are no damage of it then"
+    )
     func known() async throws {
         let scene = try scene()
         try LocalFileSystem().remove(scene.sandbox.path(Self.third))

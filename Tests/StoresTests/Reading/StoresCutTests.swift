@@ -104,7 +104,7 @@ struct StoresCutTests {
         try writer.end()
     }
 
-    @Test("tells which stores could not be read, and has the others")
+    @Test("reports which stores could not be read, and has the others")
     func failures() throws {
         try sandbox.write(String(repeating: "x", count: 5000), to: "Stores/bad.sqlite")
         let writer = try StoreApplication(on: directory.appending("good.sqlite"))

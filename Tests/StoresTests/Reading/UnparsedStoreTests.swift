@@ -161,7 +161,7 @@ struct UnparsedStoreTests {
         #expect(throws: StoreError.self) { try store.check(.quick, scratchParent: scratch) }
     }
 
-    @Test("is told from one whose schema no SQLite would write")
+    @Test("is distinguished from one whose schema no SQLite would write")
     func damagedSchema() throws {
         for change in [
             "UPDATE sqlite_master SET rootpage = 5000 WHERE name = 't'",

@@ -32,7 +32,7 @@ extension StoreSnapshot {
     }
 }
 
-/// Page for page equality, but for the fields of the header that a backup writes anew: the change
+/// Page for page equality, but for the fields of the header that a backup writes again: the change
 /// counter (24 to 27), the schema cookie (40 to 43), and what goes with them (92 to 99).
 func expectSamePages(
     _ bytes: [UInt8],

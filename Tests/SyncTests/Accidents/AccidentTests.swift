@@ -39,7 +39,7 @@ struct AccidentTests {
             try access.rows("SELECT was FROM device WHERE length(was) > 0").map { $0.bytes(0) }
         }
         #expect(try was == [phone.ids()[0].bytes])
-        // Both are there, by names that tell them apart.
+        // Both are there, under different names.
         try phone.edit("INSERT INTO item (name) VALUES ('still here')")
         try await scene.exchange(phone, desk)
         let titles = try scene.overview(of: desk).devices.map(\.title)
@@ -268,8 +268,8 @@ struct AccidentTests {
         #expect(try phone.rows("SELECT id FROM list") == ["60"])
     }
 
-    @Test("a store that was deleted and made anew asks, be its inode the same")
-    func madeAnew() async throws {
+    @Test("a store that was deleted and made again asks, even with the same inode")
+    func madeAgain() async throws {
         try await scene.begin()
         let place = try phone.inspect { try #require(try $0.storePlace) }
         try phone.withClosedStore {

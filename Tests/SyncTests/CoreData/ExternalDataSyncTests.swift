@@ -9,7 +9,7 @@ import Testing
 
 @testable import Sync
 
-/// Values of a Core Data store that stand in files beside it.
+/// Values of a Core Data store that are in files beside it.
 @Suite("External data")
 struct ExternalDataSyncTests {
     let sandbox: Sandbox

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Sync
 
-/// Stores of Core Data that do not tell their model.
+/// Stores of Core Data without their model.
 @Suite("Stores of Core Data without a model")
 struct MissingModelTests {
     private let stores: SchemaSandbox

@@ -71,7 +71,7 @@ struct RealCoreDataTests {
         for device in devices { try await device.sync(at: start + minutes * 60) }
     }
 
-    @Test("tell all their references by their models, and one without a model asks the map")
+    @Test("show all their references in their models, and one without a model asks the map")
     func models() throws {
         var (columns, values, joins) = (0, 0, 0)
         for (number, path) in try stores().enumerated() {

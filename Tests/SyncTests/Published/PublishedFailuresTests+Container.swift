@@ -42,7 +42,7 @@ struct PublishedContainerFailuresTests {
         }
         try move(from: "log", to: "log 2") { !$0.isMultiple(of: 2) }
         try move(from: "info", to: "info 2") { $0.isMultiple(of: 2) }
-        // Each device sees that its own files are gone, and tells again what it knows.
+        // Each device sees that its own files are gone, and sends again what it knows.
         scene.wait(hours: 2)
         try await scene.exchange(desk, phone)
         let tablet = try scene.device("tablet")

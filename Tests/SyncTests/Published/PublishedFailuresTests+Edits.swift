@@ -175,7 +175,7 @@ struct PublishedEditFailuresTests {
         #expect(try phone.conflicts == ["deleted"])
     }
 
-    @Test("24. As that, and who had heard of the edit made the row anew")
+    @Test("24. As that, and a device that had heard of the edit made the row again")
     func lostToRevival() async throws {
         try await scene.begin()
         try desk.edit("UPDATE unit SET note = 'a thousand' WHERE name = 'kg'")

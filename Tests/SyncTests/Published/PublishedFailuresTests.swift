@@ -120,7 +120,7 @@ struct PublishedFailuresTests {
     func deletedInBaseline() async throws {
         try await scene.begin()
         try phone.edit("DELETE FROM item WHERE name = 'tea'")
-        // The desk's baseline has the tea; the delete is told before anybody has read it.
+        // The desk's baseline has the tea; the delete is sent before anybody has read it.
         _ = try await baseline(desk)
         try await scene.exchange(phone, desk, phone)
         for device in [desk, phone] { #expect(try scene.items(device) == ["milk|2|home"]) }

@@ -132,7 +132,7 @@ struct ContainerContent {
         return edit.cell.stamp.clock <= seen ? nil : "to \(winner)"
     }
 
-    /// Returns all that was told of a cell, and of its row's deletion: by whom, in which file, and when; and what
+    /// Returns all that was sent of a cell, and of its row's deletion: by whom, in which file, and when; and what
     /// these devices said to have heard.
     func story(of key: CellKey) -> String {
         let edits = (edits[key] ?? []).map { edit in
@@ -201,7 +201,7 @@ struct ContainerContent {
     /// Returns how far a device was heard by the author of an edit, as it was made.
     ///
     /// A sidecar that was rolled back, and whose later files are not listed yet, writes other files by the same
-    /// numbers: from there on, none of them tells what the author of another had heard.
+    /// numbers: from there on, none of them shows what the author of another had heard.
     private func surelySees(_ device: DeviceID, _ edit: Edit) -> UInt64 {
         let words = heard[edit.device] ?? []
         let fork = Dictionary(grouping: words, by: \.sequence)

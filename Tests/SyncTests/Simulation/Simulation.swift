@@ -218,7 +218,7 @@ final class Simulation {
         let device = devices[index]
         if busy.contains(index) { device.options.upkeep = .busy(&random) }
         let wasEdited = edited.devices.contains(index)
-        // What the pages have told must be what all rows tell.
+        // What the pages have shown must be what all rows show.
         if !wasEdited, random.next() % 4 == 0 { try device.inspect { try $0.shadow.forgetLooks() } }
         let kill =
             random.next() % 7 == 0
@@ -268,7 +268,7 @@ final class Simulation {
             device.options.passed = { _ in }
             device.options.acceptsChanges = true
             // What the container has lost, another accident may have taken from the one who sent it: then
-            // people have all devices tell what they know.
+            // people have all devices send what they know.
             if accidents.count > 1, accidents.contains(.container) { device.options.refills = true }
         }
         for round in 0..<12 {

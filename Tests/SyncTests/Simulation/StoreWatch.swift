@@ -2,7 +2,7 @@ import Files
 
 @testable import Sync
 
-/// What a device and its store were before an exchange, to tell what that did to the store.
+/// What a device and its store were before an exchange, to show what that did to the store.
 struct StoreWatch {
     private let version: [String]
     private let modified: Int64

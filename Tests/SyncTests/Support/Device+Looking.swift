@@ -116,7 +116,7 @@ extension Device {
 }
 
 extension TableMapping {
-    /// Returns whether the row at which a cursor stands has no name, so that it does not sync.
+    /// Returns whether the row of a cursor has no name, so that it does not sync.
     fileprivate func hasNullName(_ cursor: borrowing TableCursor) throws -> Bool {
         cursor.columns.indices.contains { index in
             identifyingPlaces?.contains(cursor.columns[index]) == true

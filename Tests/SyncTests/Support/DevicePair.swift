@@ -34,7 +34,7 @@ struct DevicePair {
         for device in devices { try await device.sync(at: start + minutes * 60) }
     }
 
-    /// Expects rows of both, told at the caller's line.
+    /// Expects rows of both; a failure is reported at the caller's line.
     func expectEqual(
         _ sql: String,
         _ expected: [String],

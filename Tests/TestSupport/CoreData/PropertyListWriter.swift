@@ -1,6 +1,6 @@
 /// Writes binary property lists of keyed archives, for tests.
 public struct PropertyListWriter {
-    /// A value that stands in a list.
+    /// A value that is in a list.
     public indirect enum Value {
         case boolean(Bool)
         case integer(Int)

@@ -110,7 +110,7 @@ public final class RemoteServer: @unchecked Sendable {
         }
     }
 
-    /// Waits for the line of the log that tells the port.
+    /// Waits for the line of the log that has the port.
     private static func port(in log: FilePath, of process: Int32) throws -> UInt16 {
         let end = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < end, kill(process, 0) == 0 {

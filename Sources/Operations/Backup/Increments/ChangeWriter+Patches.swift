@@ -147,7 +147,7 @@ extension ChangeWriter {
         let patch = FilePatch(size: 0, segments: [], changed: changes.segments)
         let record = ManifestRecord(attributes, size: entry.size, patch: patch)
         if layout.size == 0 {
-            try tell(record)
+            try append(record)
         } else {
             var patched = attributes
             patched.path = manifest.expectPatch(of: record)

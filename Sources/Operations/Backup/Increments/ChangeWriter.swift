@@ -45,7 +45,7 @@ final class ChangeWriter {
     init(
         _ plan: LineagePlan,
         _ state: BackupState,
-        telling manifest: ManifestWriter,
+        into manifest: ManifestWriter,
         threads: Int,
         rereads: Bool,
         warn: @escaping (String) -> Void
@@ -295,7 +295,7 @@ final class ChangeWriter {
         if max(entry.born, entry.changed) > plan.base { return try content() }
         if entry.touched > plan.base {
             let nothing = FilePatch(size: 0, segments: [], changed: [])
-            try tell(ManifestRecord(attributes, size: entry.size, patch: nothing))
+            try append(ManifestRecord(attributes, size: entry.size, patch: nothing))
         }
         try keep(entry, of: attributes, id: id, after: old)
     }
@@ -363,7 +363,7 @@ final class ChangeWriter {
         }
         for (id, path, entry) in gone { try state.put(entry, at: path, id: id) }
         for path in removed.sorted() where !path.hasAncestor(in: removed) {
-            try tell(ManifestRecord(removed: path))
+            try append(ManifestRecord(removed: path))
         }
         guard plan.isIncrement else { return }
         for helper in IncrementHelper.all(needs: plan.needs.map(\.name)) {
@@ -371,7 +371,7 @@ final class ChangeWriter {
         }
     }
 
-    func tell(_ record: ManifestRecord) throws {
+    func append(_ record: ManifestRecord) throws {
         try manifest.append(record)
         try count(0)
     }

@@ -81,7 +81,7 @@ extension CreateBackup {
             context.note(
                 "'\(whole.displayName)' is not read before others are built on it: \(explain(error))"
             )
-        } catch let error where error.tellsDamage {
+        } catch let error where error.reportsDamage {
             let damage = explain(error)
             await context.rememberCheck(of: whole, in: folder, damage: damage, at: options.date)
             throw FullNeeded(reason: "'\(whole.displayName)' is damaged: \(damage)")

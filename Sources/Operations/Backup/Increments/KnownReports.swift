@@ -38,10 +38,12 @@ struct KnownReports {
         let now = plan.options.date
         for member in members {
             let store = member.store
-            guard let stood = before[store.path], stood == store.standing(at: now) else { continue }
+            guard let previous = before[store.path], previous == store.standing(at: now) else {
+                continue
+            }
             let support = store.supportDirectory.below(store.directory)
             let hasSupport = (try? FileInfo.ifPresent(support)) as FileInfo?? != .some(nil)
-            let text = "\(stood) \(hasSupport)"
+            let text = "\(previous) \(hasSupport)"
             standing[store.path] = text
             // The names of its files must be read again.
             let namesFiles = plan.options.externalFiles.contains { $0.store == store.path }

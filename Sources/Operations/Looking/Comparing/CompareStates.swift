@@ -30,11 +30,11 @@ public struct CompareStates: Sendable {
         /// Whether `only` may name paths that only the old state has.
         public var onlyOfEither = false
         /// Whether to report each row.
-        public var tellsRows = false
+        public var reportsRows = false
         /// The greatest number of rows to report per table; `nil` for all.
         public var rowLimit: Int?
         /// Whether to report statements instead of differences.
-        public var tellsStatements = false
+        public var reportsStatements = false
 
         public init() {}
     }
@@ -69,14 +69,14 @@ public struct CompareStates: Sendable {
     /// - Parameters:
     ///   - old: the state before.
     ///   - new: the state after.
-    ///   - tell: called with each difference, files in the order of their paths; on another thread.
+    ///   - report: called with each difference, files in the order of their paths; on another thread.
     /// - Returns: whether anything differs, and which stores could not be read.
     /// - Throws: `LookingError`, `StoreError`, `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`,
-    ///   `CancellationError`; errors of `tell`.
+    ///   `CancellationError`; errors of `report`.
     public func run(
         from old: State,
         to new: State,
-        _ tell: @escaping (Difference) throws -> Void
+        _ report: @escaping (Difference) throws -> Void
     ) async throws -> Outcome {
         // Both states are read in step: each prefetches a segment while the other is inflated.
         let cache = SegmentCache(limit: 3 << 20, ahead: 1)
@@ -94,7 +94,7 @@ public struct CompareStates: Sendable {
                     to: state(after),
                     options: options,
                     context: context
-                ).run(tell)
+                ).run(report)
             }
         }
     }

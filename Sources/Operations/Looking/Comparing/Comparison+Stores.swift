@@ -8,43 +8,43 @@ extension Comparison {
     ///   - path: the store's path.
     ///   - isWhole: whether to compare it as a file as well.
     ///   - outcome: the outcome, which is updated.
-    ///   - tell: called with each difference.
+    ///   - report: called with each difference.
     /// - Throws: see `CompareStates.run`.
     func compareStore(
         at path: RelativePath,
         isWhole: Bool,
         _ outcome: inout CompareStates.Outcome,
-        _ tell: (Difference) throws -> Void
+        _ report: (Difference) throws -> Void
     ) throws {
         defer { for state in [old, new] { state.close(path) } }
-        guard let pair = try pair(at: path, &outcome, tell) else {
-            return try compareFile(at: path, &outcome, tell)
+        guard let pair = try pair(at: path, &outcome, report) else {
+            return try compareFile(at: path, &outcome, report)
         }
-        if isWhole { try compareFile(at: path, &outcome, tell) }
+        if isWhole { try compareFile(at: path, &outcome, report) }
         do {
-            if try compare(pair, at: path, tell) { outcome.differs = true }
+            if try compare(pair, at: path, report) { outcome.differs = true }
         } catch  where error.isOfOneStore {
-            try noteUnread(path, in: culprit(of: error, pair), error, &outcome, tell)
-            try compareFile(at: path, &outcome, tell)
+            try noteUnread(path, in: culprit(of: error, pair), error, &outcome, report)
+            try compareFile(at: path, &outcome, report)
         }
     }
 
     /// Reports the statements that turn the old store into the new one, for the only store that differs.
     ///
     /// - Throws: see `CompareStates.run`.
-    func tellStatements(
+    func reportStatements(
         _ paths: [RelativePath],
         _ outcome: inout CompareStates.Outcome,
-        _ tell: (Difference) throws -> Void
+        _ report: (Difference) throws -> Void
     ) throws -> CompareStates.Outcome {
         var scripts: [(path: RelativePath, script: ChangeScript)] = []
         for path in paths {
-            guard let pair = try pair(at: path, &outcome, tell) else { continue }
+            guard let pair = try pair(at: path, &outcome, report) else { continue }
             do {
                 let script = try ChangeScript(diff(pair, at: path))
                 if try !script.isEmpty { scripts.append((path, script)) }
             } catch  where error.isOfOneStore {
-                try noteUnread(path, in: culprit(of: error, pair), error, &outcome, tell)
+                try noteUnread(path, in: culprit(of: error, pair), error, &outcome, report)
             }
         }
         guard scripts.count <= 1 else {
@@ -53,7 +53,7 @@ extension Comparison {
                 stores: scripts.map(\.path.description)
             )
         }
-        try scripts.first?.script.write { try tell(.statement($0)) }
+        try scripts.first?.script.write { try report(.statement($0)) }
         outcome.differs = !scripts.isEmpty || !outcome.unread.isEmpty
         return outcome
     }
@@ -66,7 +66,7 @@ extension Comparison {
     private func pair(
         at path: RelativePath,
         _ outcome: inout CompareStates.Outcome,
-        _ tell: (Difference) throws -> Void
+        _ report: (Difference) throws -> Void
     ) throws -> Pair? {
         // A store that was damaged when it was backed up counts as a file in that backup.
         let isFileInOne = [old, new].contains { $0.items[path]?.isStore == false }
@@ -82,7 +82,7 @@ extension Comparison {
                 if isFileInOne {
                     treatAsFile(path)
                 } else {
-                    try noteUnread(path, in: state, error, &outcome, tell)
+                    try noteUnread(path, in: state, error, &outcome, report)
                 }
                 return nil
             }
@@ -96,7 +96,7 @@ extension Comparison {
         in state: ComparedState,
         _ error: any Error,
         _ outcome: inout CompareStates.Outcome,
-        _ tell: (Difference) throws -> Void
+        _ report: (Difference) throws -> Void
     ) throws {
         guard try !hasSameBytes(path) else { return treatAsFile(path) }
         treatAsFile(path)
@@ -107,7 +107,7 @@ extension Comparison {
             error: error
         )
         outcome.unread.append(store)
-        try tell(.unread(store))
+        try report(.unread(store))
     }
 
     private func treatAsFile(_ path: RelativePath) {
@@ -147,7 +147,7 @@ extension Comparison {
     private func compare(
         _ pair: Pair,
         at path: RelativePath,
-        _ tell: (Difference) throws -> Void
+        _ report: (Difference) throws -> Void
     ) throws -> Bool {
         guard pair.old != nil || pair.new != nil else { return false }
         var store = StoreDifference(
@@ -161,21 +161,21 @@ extension Comparison {
             options: options,
             context: context
         )
-        var isTold = false
-        func tellStore() throws {
-            guard !isTold else { return }
-            isTold = true
-            try tell(.store(store))
+        var isReported = false
+        func reportStore() throws {
+            guard !isReported else { return }
+            isReported = true
+            try report(.store(store))
         }
         if options.table == nil {
             if store.change == .changed { store.numbers = try diff.numbers() }
-            if store.change != .changed || !store.numbers.isEmpty { try tellStore() }
+            if store.change != .changed || !store.numbers.isEmpty { try reportStore() }
         }
         try comparison.run { difference in
-            try tellStore()
-            try tell(difference)
+            try reportStore()
+            try report(difference)
         }
-        return isTold
+        return isReported
     }
 }
 
@@ -185,7 +185,7 @@ extension Error {
         switch self as any Error {
         case StoreError.noSpace: false
         case is StoreError: true
-        default: tellsDamage
+        default: reportsDamage
         }
     }
 }

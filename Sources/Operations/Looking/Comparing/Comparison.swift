@@ -36,7 +36,7 @@ struct Comparison {
     /// Reports each difference.
     ///
     /// - Throws: see `CompareStates.run`.
-    func run(_ tell: (Difference) throws -> Void) throws -> CompareStates.Outcome {
+    func run(_ report: (Difference) throws -> Void) throws -> CompareStates.Outcome {
         let known = Set(old.items.keys).union(new.items.keys).filter { path in
             [old, new].allSatisfy { !$0.lacks(path) }
         }
@@ -56,18 +56,18 @@ struct Comparison {
                     error: error
                 )
                 outcome.unread.append(unread)
-                try tell(.unread(unread))
+                try report(.unread(unread))
             }
         }
-        if options.tellsStatements { return try tellStatements(unequal, &outcome, tell) }
+        if options.reportsStatements { return try reportStatements(unequal, &outcome, report) }
         let stores = Set(unequal)
         let isWhole = options.store == nil && options.table == nil
         for path in paths {
             try context.checkCancellation()
             if stores.contains(path) {
-                try compareStore(at: path, isWhole: isWhole, &outcome, tell)
+                try compareStore(at: path, isWhole: isWhole, &outcome, report)
             } else if isWhole {
-                try compareFile(at: path, &outcome, tell)
+                try compareFile(at: path, &outcome, report)
             }
         }
         return outcome
@@ -118,11 +118,11 @@ struct Comparison {
     func compareFile(
         at path: RelativePath,
         _ outcome: inout CompareStates.Outcome,
-        _ tell: (Difference) throws -> Void
+        _ report: (Difference) throws -> Void
     ) throws {
         guard let file = try fileDifference(at: path) else { return }
         outcome.differs = true
-        try tell(.file(file))
+        try report(.file(file))
     }
 
     /// Returns the difference of a file, without the rows of a store; `nil` if there is none.

@@ -59,7 +59,7 @@ public struct UnreadStore: Sendable {
     public var error: any Error
 
     /// Whether the store is damaged.
-    public var isDamaged: Bool { error.tellsDamage }
+    public var isDamaged: Bool { error.reportsDamage }
 
     /// The warning for the user, with advice.
     public var warning: String {

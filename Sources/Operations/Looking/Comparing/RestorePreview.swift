@@ -85,7 +85,7 @@ public struct RestorePreview: Sendable {
     // Sets of the items in the lists above, for fast lookup.
     private var unreadPaths: Set<ExactString> = []
     private var wholePaths: Set<ExactString> = []
-    private var toldVirtualTables: Set<VirtualTable> = []
+    private var reportedVirtualTables: Set<VirtualTable> = []
 
     public var isEmpty: Bool {
         tables.isEmpty && stores.isEmpty && externalData.isEmpty && files.isEmpty
@@ -124,7 +124,7 @@ public struct RestorePreview: Sendable {
         }
         // A restore reports the error in such a name.
         guard !NamedPaths(only).haveAll else { return }
-        let told = Told()
+        let found = Found()
         var options = CompareStates.Options()
         options.only = only
         options.onlyOfEither = removingMissing
@@ -135,7 +135,7 @@ public struct RestorePreview: Sendable {
                 options: options,
                 context: bounded
             ).run(from: .live, to: .opened(OpenedBackup(archived, context: bounded))) {
-                told.differences.append($0)
+                found.differences.append($0)
             }
         } catch let error as CancellationError {
             throw error
@@ -145,12 +145,12 @@ public struct RestorePreview: Sendable {
         } catch {
             isComplete = false
         }
-        for difference in told.differences { add(difference) }
+        for difference in found.differences { add(difference) }
     }
 
     private struct TimeIsUp: Error {}
 
-    private final class Told {
+    private final class Found {
         var differences: [Difference] = []
     }
 
@@ -190,7 +190,7 @@ public struct RestorePreview: Sendable {
             if table.kind == .shadow {
                 guard let of = table.virtualTable else { return addSchema(of: table) }
                 let virtual = VirtualTable(store: table.store, table: of)
-                if toldVirtualTables.insert(virtual).inserted { virtualTables.append(virtual) }
+                if reportedVirtualTables.insert(virtual).inserted { virtualTables.append(virtual) }
                 return
             }
             addSchema(of: table)

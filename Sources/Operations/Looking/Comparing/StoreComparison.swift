@@ -30,8 +30,8 @@ struct StoreComparison {
 
     /// Reports each table that differs.
     ///
-    /// - Throws: `LookingError.noTable`, `StoreError`, `CancellationError`; errors of `tell`.
-    func run(_ tell: (Difference) throws -> Void) throws {
+    /// - Throws: `LookingError.noTable`, `StoreError`, `CancellationError`; errors of `report`.
+    func run(_ report: (Difference) throws -> Void) throws {
         let schemas = Dictionary(diff.schema.tables.map { ($0.name.foldedIdentifier, $0) }) { $1 }
         let pairs = Dictionary(diff.tables.map { ($0.name.foldedIdentifier, $0) }) { $1 }
         let all = Set(schemas.keys).union(pairs.keys).sorted()
@@ -54,24 +54,24 @@ struct StoreComparison {
             }
             guard table.schema != nil || table.failure != nil || table.rows?.isEmpty == false
             else { continue }
-            try tell(.table(table))
-            if options.tellsRows, let pair = pairs[key], table.rows?.isEmpty == false {
-                try tellRows(of: pair, table, tell)
+            try report(.table(table))
+            if options.reportsRows, let pair = pairs[key], table.rows?.isEmpty == false {
+                try reportRows(of: pair, table, report)
             }
         }
     }
 
-    private func tellRows(
+    private func reportRows(
         of pair: TablePair,
         _ table: TableDifference,
-        _ tell: (Difference) throws -> Void
+        _ report: (Difference) throws -> Void
     ) throws {
-        var told = 0
+        var reported = 0
         let limit = options.rowLimit ?? .max
         try diff.forEachChange(of: pair) { change in
-            guard told < limit else { return false }
-            told += 1
-            try tell(
+            guard reported < limit else { return false }
+            reported += 1
+            try report(
                 .row(
                     RowDifference(
                         store: name,
@@ -85,8 +85,8 @@ struct StoreComparison {
             return true
         }
         let rows = table.rows ?? RowCounts()
-        let rest = rows.added + rows.removed + rows.changed - Int64(told)
-        if rest > 0 { try tell(.moreRows(rest)) }
+        let rest = rows.added + rows.removed + rows.changed - Int64(reported)
+        if rest > 0 { try report(.moreRows(rest)) }
     }
 
     /// Returns the virtual table that keeps its data in a differing table; `nil` if there is none.

@@ -66,7 +66,7 @@ final class FoundRows {
         guard !hasMore,
             searched.insert(Searched(store: store.path.exact, mark: store.mark)).inserted
         else { return }
-        context.tellDetail("searches '\(store.path)' in \(store.place)")
+        context.reportDetail("searches '\(store.path)' in \(store.place)")
         let snapshot = try store.open()
         let schema = try snapshot.schema()
         let names =

@@ -245,10 +245,10 @@ final class HistoryStates {
     private func fail(_ index: Int, store path: String, _ error: any Error) -> String {
         if let reason = states[index].broken[path.exact] { return reason }
         let reason = explain(error)
-        let told = withoutName(reason, index)
-        states[index].broken[path.exact] = told
+        let nameless = withoutName(reason, index)
+        states[index].broken[path.exact] = nameless
         problems.append(Problem(unreadable: name(of: index), reason))
-        return told
+        return nameless
     }
 
     /// Returns a reason without the backup's name, so that consecutive backups with the same reason compare equal.

@@ -141,7 +141,7 @@ public struct ExtractFiles {
         where try item.size > 0 && !backup.archived.isStray(item) {
             let path = item.attributes.path
             context.warn(
-                "'\(path)' stays behind, and may be a part of what is beside it: name it, too"
+                "'\(path)' is not extracted, and may hold a part of the store beside it: name it, too"
             )
         }
     }

@@ -48,20 +48,20 @@ public enum LookingError: ExplainedError {
         case .noStores(let place): "there is no store in \(place)"
         case .severalStores(let place, let stores):
             "there are \(stores.count) stores in \(place): \(stores.prefix(8).joined(separator: ", "))\(stores.count > 8 ? ", …" : "")"
-        case .notAStore(let path, let place): "'\(path)' in \(place) is no SQLite database"
+        case .notAStore(let path, let place): "'\(path)' in \(place) is not an SQLite database"
         case .noTable(let table, let place, _): "there is no table '\(table)' in \(place)"
         case .noColumn(let column, let table, _):
             "the table '\(table)' has no column '\(column)'"
         case .notOfRows(.view, let name, _, let place):
             "'\(name)' in \(place) is a view, which has no rows of its own"
         case .notOfRows(.shadow, let name, let owner, let place):
-            "'\(name)' in \(place) is where the virtual table\(owner.map { " '\($0)'" } ?? "") keeps its data, which only that may change"
+            "'\(name)' in \(place) holds the data of the virtual table\(owner.map { " '\($0)'" } ?? ""), and only that table may change it"
         case .notOfRows(_, let name, _, let place):
-            "'\(name)' in \(place) is a virtual table, which is passed over: its module has its rows"
+            "'\(name)' in \(place) is a virtual table, which is skipped: its module has its rows"
         case .subentity(let name, let root, _, let place):
             "'\(name)' in \(place) has no table of its own: its rows are among those of '\(root)'"
         case .badCondition(let text, let reason, _):
-            "'\(text)' is no condition that rows can meet: \(reason)"
+            "'\(text)' is not a condition on rows: \(reason)"
         case .damaged(let error): explain(error)
         }
     }
@@ -81,7 +81,7 @@ public enum LookingError: ExplainedError {
             "name '\(root)', with '--where' and the condition 'Z_ENT = \(number)'"
         case .notOfRows(.view, _, _, _): "name the tables that it shows"
         case .notOfRows:
-            "all of its store comes back with 'grocerydude restore NAME --only STORE'; 'grocerydude sql' asks it"
+            "restore its whole store with 'grocerydude restore NAME --only STORE', or query it with 'grocerydude sql'"
         case .badCondition(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }
         case .severalStores(_, let stores):
             "name one with '\(Advice.option("store", stores.first ?? "PATH"))'"
@@ -112,7 +112,7 @@ public enum LookingError: ExplainedError {
     static func translating<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error where error.tellsDamage {
+        } catch let error where error.reportsDamage {
             throw LookingError.damaged(error)
         }
     }
@@ -123,7 +123,7 @@ public enum LookingError: ExplainedError {
     static func translating<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
-        } catch let error where error.tellsDamage {
+        } catch let error where error.reportsDamage {
             throw LookingError.damaged(error)
         }
     }

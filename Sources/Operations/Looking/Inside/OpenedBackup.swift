@@ -135,7 +135,7 @@ public final class OpenedBackup: StorePlace {
         let scratch = try ScratchDirectory(in: context.scratch)
         let size = items.reduce(0) { $0 + $1.size }
         let first = items.first.map { $0.attributes.path.description } ?? ""
-        context.tellDetail(
+        context.reportDetail(
             "extracts '\(first)' (\(byteCount(size))) into '\(printable(scratch.path))': it cannot be read in parts"
         )
         try context.extract(items, into: scratch.path, at: scratch.path, syncing: .never) {

@@ -12,7 +12,7 @@ final class MountTroubles: Sendable {
     private static let limit = 1000
 
     private let context: OperationContext
-    private let told = Mutex<Set<String>>([])
+    private let reported = Mutex<Set<String>>([])
 
     init(_ context: OperationContext) { self.context = context }
 
@@ -26,14 +26,14 @@ final class MountTroubles: Sendable {
         if let errno = error as? Errno { return errno }
         if error is CancellationError { return .interrupted }
         let text = explain(error)
-        tell(name.flatMap { text.contains($0) ? nil : "'\($0)': \(text)" } ?? text)
+        report(name.flatMap { text.contains($0) ? nil : "'\($0)': \(text)" } ?? text)
         return number(error)
     }
 
-    private func tell(_ text: String) {
-        let isNew = told.withLock { told in
-            if told.count >= Self.limit { told.removeAll() }
-            return told.insert(text).inserted
+    private func report(_ text: String) {
+        let isNew = reported.withLock { reported in
+            if reported.count >= Self.limit { reported.removeAll() }
+            return reported.insert(text).inserted
         }
         if isNew { context.warn(text) }
     }

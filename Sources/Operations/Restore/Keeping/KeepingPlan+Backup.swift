@@ -45,7 +45,7 @@ extension KeepingPlan {
             let rest = present.count == 1 ? "" : " and \(present.count - 1) more"
             context.note("'\(first)'\(rest) will stay as it is: the backup left it out")
         }
-        for path in present { context.tellDetail("'\(path)' stays") }
+        for path in present { context.reportDetail("'\(path)' stays") }
         for path in overruled {
             context.note("'\(path)' is replaced: the backup has it, though it was to be left out")
         }

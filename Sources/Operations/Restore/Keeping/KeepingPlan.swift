@@ -103,7 +103,7 @@ struct KeepingPlan {
             }
         }
         guard kept.reduce(0, { $0 + $1.bytes.count + 1 }) <= RestoreJournal.keptLimit else {
-            let reason = "there are \(kept.count) such paths, more than can be remembered"
+            let reason = "there are \(kept.count) such paths, which is too many"
             throw RestoreError.cannotKeep(live, reason: reason)
         }
     }

@@ -24,7 +24,7 @@ public enum PartError: ExplainedError, Equatable {
 
     public var description: String {
         switch self {
-        case .everything: "'.' is all that is in the backup"
+        case .everything: "'.' is the whole backup"
         case .obstructed(let name, let place):
             "'\(name)' cannot be put in its place: '\(printable(place))' is no directory"
         case .partOfStore(let name, let store): "'\(name)' is a part of the store '\(store)'"
@@ -37,7 +37,7 @@ public enum PartError: ExplainedError, Equatable {
             "'\(name)' is another file in the backup, and the store '\(store)' may refer to it, too"
         case .changed(let path): "'\(printable(path))' was changed meanwhile"
         case .tooMany(let count):
-            "there are \(count) paths to exchange, more than can be remembered"
+            "there are \(count) paths to exchange, which is too many"
         }
     }
 
@@ -50,7 +50,7 @@ public enum PartError: ExplainedError, Equatable {
             "name '\(store)', too, with '--only'"
         case .reserved: "name something else"
         case .unchangeable(_, let directory):
-            "let its owner change it: chmod u+w \(shellWord(directory))"
+            "give its owner write permission: chmod u+w \(shellWord(directory))"
         case .unmovable: "get it elsewhere with 'grocerydude extract', and put it in place by hand"
         case .changed: "try again while no application uses it"
         case .tooMany: "name the directory that they are in with '--only', or restore all"

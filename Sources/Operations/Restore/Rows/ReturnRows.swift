@@ -255,7 +255,7 @@ public struct ReturnRows: Sendable {
                 path: path.description,
                 reason: "a row refers to this file, and it is not in the backup"
             )
-            context.tell([problem])
+            context.reportProblems([problem])
             outcome.problems.append(problem)
         }
         return paths.filter(there.contains)
@@ -275,14 +275,14 @@ public enum ReturnRowsError: ExplainedError, Equatable {
     public var description: String {
         switch self {
         case .storeIsGone(let store, let stores):
-            "rows go into a store that is there, and there is no '\(store)' in '\(stores)'"
+            "rows are restored into an existing store, and there is no '\(store)' in '\(stores)'"
         }
     }
 
     public var hint: String? {
         switch self {
         case .storeIsGone(let store, _):
-            "bring all of it back: 'grocerydude restore NAME --only \(Advice.part(store))'"
+            "restore the whole store: 'grocerydude restore NAME --only \(Advice.part(store))'"
         }
     }
 }

@@ -18,7 +18,7 @@ public struct Leftover: Sendable, Equatable, CustomStringConvertible {
         self.path = path
         modified = info.modified
         guard info.kind == .directory else {
-            content = "it is no directory"
+            content = "it is not a directory"
             return
         }
         let names = (try? Directory.open(path).names()) ?? []

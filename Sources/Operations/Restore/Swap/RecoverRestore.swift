@@ -70,7 +70,7 @@ public struct RecoverRestore: Sendable {
         )
         if journal != nil {
             let recovery = try swap.recover { Verdict.afterCrash($1, $0, in: paths.live, context) }
-            tell(recovery, swap.journal)
+            report(recovery, swap.journal)
             if case .finished = recovery {
                 announcement.make(of: swap.journal.backup, in: paths.live, context)
             }
@@ -79,7 +79,7 @@ public struct RecoverRestore: Sendable {
         return true
     }
 
-    private func tell(_ recovery: NameSwap.Recovery, _ journal: RestoreJournal) {
+    private func report(_ recovery: NameSwap.Recovery, _ journal: RestoreJournal) {
         let backup = journal.backup
         switch recovery {
         case .finished(let leftover):

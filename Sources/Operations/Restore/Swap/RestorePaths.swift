@@ -141,7 +141,7 @@ extension RestorePaths {
             let holder = DirectoryHolder.of(live).first(where: { $0.path == nil })
         else { return self }
         guard live.allowsChanges else {
-            note("'\(printable(live))' changes its place, and \(holder): have it opened again")
+            note("'\(printable(live))' is replaced, but \(holder): open it again there")
             return self
         }
         note("'\(printable(live))' stays, and its contents are replaced: \(holder)")

@@ -161,7 +161,7 @@ public struct ConsolidateBackup: Sendable {
                 Problem(kind: .notRemoved, path: increment.name, reason: explain(error))
             ]
         }
-        context.tell(outcome.problems)
+        context.reportProblems(outcome.problems)
         return outcome
     }
 }

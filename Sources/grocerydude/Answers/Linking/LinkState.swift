@@ -25,7 +25,7 @@ struct LinkState: Encodable {
         let state =
             switch origin {
             case .file: "linked to \(facts.phrase(for: invocation.address))"
-            case .default: "not linked: 'grocerydude link DIR' has backups go to a folder of yours"
+            case .default: "not linked: 'grocerydude link DIR' sends backups to a folder of yours"
             case .flag, .environment: "not linked: named by \(origin)"
             }
         suspended = invocation.suspension == nil ? nil : invocation.profile.suspended
@@ -35,7 +35,7 @@ struct LinkState: Encodable {
     }
 
     /// The words for backups that go to the built-in folder.
-    static let unlinked = "not linked: 'grocerydude setup' has backups go to a folder of yours"
+    static let unlinked = "not linked: 'grocerydude setup' sends backups to a folder of yours"
 
     /// Returns a line about the folder of a list, and what waits for it.
     static func line(

@@ -47,7 +47,7 @@ struct HistoryAnswer: Answer {
                     "there are more rows than these \(summary.rows): for more of them add '--limit'"
                 )
             } else if summary.rows == 0, summary.problems.isEmpty {
-                console.message("no row is like that")
+                console.message("no row matches")
             }
             if summary.rows > 0 { console.message(RowHistory.lifeKey) }
         }
@@ -168,8 +168,8 @@ extension RowHistory {
             // The event after a period without information, whatever the reasons.
             let next = events[index...].first { !$0.isUnknown }?.change ?? .gone
             // If the row vanished during such a period, the line before already says so.
-            let isTold = index > 0 && events[index - 1].isUnknown
-            let isLast = !isTold && (!event.isUnknown || next == .gone)
+            let isListed = index > 0 && events[index - 1].isUnknown
+            let isLast = !isListed && (!event.isUnknown || next == .gone)
             if let last = event.last, rows.last?.place != last, isLast {
                 rows.append((last, event.isUnknown ? "last known to be there" : "last there"))
             }

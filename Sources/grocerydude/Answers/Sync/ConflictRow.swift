@@ -102,8 +102,8 @@ struct ConflictRow: AnswerRow {
         switch kind {
         case "deleted" where self.lost == nil: return "deleted" + (wonBy.map { " by \($0)" } ?? "")
         case "deleted": return "\(lost) lost to a delete\(winner)"
-        case "yielded": return "waits until another row leaves a value that only one may have"
-        case "hidden": return "not shown any more, since what it belongs to is not"
+        case "yielded": return "waits until another row gives up the same unique value"
+        case "hidden": return "not shown any more, since the row that it belongs to is not"
         case "emptied":
             return "its reference\(self.lost.map { " to '\(short($0))'" } ?? "") was emptied"
         case "edited" where column == nil: return "has another key now"

@@ -121,9 +121,9 @@ extension EnableSync.Plan {
                 "known by \(how)" + (join?.tables[table.name]?.words ?? ""),
             ]
         }
-        let again = "  '\(device)' took part before: rows without keys are found by their content"
+        let again = "  '\(device)' took part before: rows without keys are matched by their content"
         let doubled = counts(\.doubled) { rows, table in
-            "\(rows) of '\(table)' would be there twice: '--match content' makes one of rows that are alike"
+            "\(rows) of '\(table)' would appear twice: '--match content' matches equal rows"
         }
         let yielding = counts(\.yielding) { rows, table in
             "\(rows) of '\(table)' get the group's values; 'grocerydude sync conflicts' then lists those here"

@@ -51,7 +51,7 @@ struct BackupCommand: FolderCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Look this often whether something has changed, and back up then, until Ctrl-C: 1m, 30s.",
+            "Look for changes this often, and back up if there are any, until Ctrl-C: 1m, 30s.",
             valueName: "time"
         )
     )
@@ -62,10 +62,10 @@ struct BackupCommand: FolderCommand {
 
     @OptionGroup(title: HelpSection.further) var retention: RetentionOptions
 
-    @Flag(help: "Have SQLite check all of every store; damage gives exit code 3.")
+    @Flag(help: "Have SQLite check every store in full; damage gives exit code 3.")
     var check = false
 
-    @Flag(help: "Accept the data as right, even if much less is there than in the last backup.")
+    @Flag(help: "Accept the data even if there is much less of it than in the last backup.")
     var acceptChanges = false
 
     @Flag(name: [.customShort("n"), .long], help: "Only show what a backup would save.")

@@ -8,9 +8,8 @@ struct ExtractCommand: FolderCommand {
         "extract",
         "Get files or directories out of a backup.",
         discussion: """
-            Each goes under its path below the current directory, or another one. Each is verified, and there \
-            is in one step or not at all; nothing that is there is replaced. A store comes out as one clean \
-            database.
+            Each file goes to its path below the current directory, or below another one. Each is verified, \
+            and appears whole or not at all; nothing is replaced. A store comes out as one clean database.
 
             '--to -' writes one file to standard output. Each MiB is verified before it is written; if one is \
             damaged, the command ends there, with exit code 20.

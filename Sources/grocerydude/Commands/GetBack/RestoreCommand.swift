@@ -10,12 +10,12 @@ extension CheckLevel: ExpressibleByArgument {}
 struct RestoreCommand: FolderCommand {
     /// The options that few restores need.
     struct RareOptions: ParsableArguments {
-        @Flag(help: "Replace stores by an archive that has none.")
+        @Flag(help: "Restore an archive without stores in place of stores.")
         var allowNoStores = false
 
         @Flag(
             help:
-                "Give files the owners of the backup, though the present data is another user's (as root)."
+                "Give files the backup's owners, even if the present data is another user's (as root)."
         )
         var numericOwner = false
 
@@ -33,14 +33,14 @@ struct RestoreCommand: FolderCommand {
 
     static let configuration = CommandConfiguration(
         "restore",
-        "Put a backup in the place of the stores directory.",
+        "Restore the stores directory from a backup.",
         discussion: """
             The backup is verified, unpacked beside the stores directory and checked; only then do the \
-            two change places. If a store does not open there, the old data comes back. The data that is \
-            replaced is backed up first; '--undo' restores that.
+            two directories change places. If a store does not open then, the old data comes back. The \
+            replaced data is backed up first; '--undo' restores it.
 
             A backup is named by its file name, its display name, any unique part of it, or 'latest'. On a terminal it \
-            may be left out, to choose from a list. 'latest', '--at' and '--undo' are about backups of this stores \
+            may be left out, to choose from a list. 'latest', '--at' and '--undo' look at backups of this stores \
             directory; 'latest' and '--at' take another's if it has none.
             """,
         example: "grocerydude restore latest",
@@ -55,7 +55,7 @@ struct RestoreCommand: FolderCommand {
         completion: NameCompletion.backups()
     )
     var name: String?
-    @Flag(help: "Undo the last restore: restore the backup that it made of the data before it.")
+    @Flag(help: "Undo the last restore: restore the safety backup that it made.")
     var undo = false
 
     @Option(
@@ -96,12 +96,12 @@ struct RestoreCommand: FolderCommand {
     @Flag(help: "Restore damaged stores too.")
     var allowDamaged = false
 
-    @Flag(help: "Go on even if an application has a store open, or would keep what is replaced.")
+    @Flag(help: "Go on even if an application has a store open, or keeps the replaced data in use.")
     var force = false
 
     @Option(
         help: ArgumentHelp(
-            "Restore only what this key signed, and do not ask whether it is known: SHA256:….",
+            "Restore only a backup that this key signed, without asking whether to trust it: SHA256:….",
             valueName: "fingerprint"
         )
     )
@@ -366,7 +366,7 @@ struct RestoreCommand: FolderCommand {
     /// Returns whether a backup may replace data although it has much less of it.
     private func accepts(_ loss: String, _ invocation: Invocation) throws -> Bool {
         guard yes else {
-            return try invocation.confirm("\(loss). Restore it all the same?", yes: false)
+            return try invocation.confirm("\(loss). Restore it anyway?", yes: false)
         }
         invocation.context.report(.warning(loss))
         return true

@@ -6,7 +6,7 @@ struct UndeleteCommand: FolderCommand {
         "undelete",
         "Bring back a backup that was deleted or pruned.",
         discussion: """
-            What an increment is built on comes back with it. 'grocerydude list --trash' shows the backups that can come back. 'prune' may remove the backup again, unless it is pinned.
+            The backups that an increment needs come back with it. 'grocerydude list --trash' shows the backups that can come back. 'prune' may remove the backup again, unless it is pinned.
             """,
         example: "grocerydude undelete '[2026-Nov-21] 09.01 AM'"
     )

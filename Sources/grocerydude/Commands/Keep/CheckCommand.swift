@@ -18,9 +18,9 @@ struct CheckCommand: FolderCommand {
             Reads each archive's structure and compares all of its data with the SHA-256 of each piece. \
             With '--restore' it is restored into a temporary directory, and SQLite checks every store in full. \
             Without names, the newest backup is checked. Damage gives exit code 20. 'next/7' reads \
-            the seventh that was read longest ago, so that seven runs read all. With '--quick' the hash that \
-            the remote tells is compared with that of the upload, or the size where it tells none; a backup \
-            of which neither is known is not checked, and gives exit code 3.
+            the seventh that was read longest ago, so that seven runs read all. '--quick' compares the \
+            remote's hash with that of the upload, or the sizes if the remote has no hash. If neither is \
+            known, the backup is not checked, and the exit code is 3.
             """,
         example: "grocerydude check --all --read-data-subset next/7"
     )

@@ -5,10 +5,10 @@ internal import Operations
 struct ConsolidateCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "consolidate",
-        "Make a whole backup of an increment, out of the archives alone.",
+        "Turn an increment into a full backup, from the archives alone.",
         discussion: """
-            The whole backup has the time and the content of the increment, and takes its place, also for \
-            those that are built on it. It is verified before the increment moves to the trash.
+            The full backup has the increment's time and content, and replaces it, also for backups that are \
+            built on it. It is verified before the increment moves to the trash.
             """,
         example: "grocerydude consolidate latest"
     )

@@ -8,11 +8,11 @@ struct PruneCommand: FolderCommand {
         "Remove the backups that no policy keeps.",
         discussion: """
             The options mean the same as those of 'restic forget'. A backup is kept, too, if it is pinned, has a \
-            tag to be kept, was made or named by another program, is from the future, is known to be \
-            damaged, or is the newest. Removed backups can come back with 'grocerydude undelete' for some days. \
+            kept tag, or is the newest. So is one that another program made or named, that is from the future, \
+            or that is known to be damaged. Removed backups can come back with 'grocerydude undelete' for some days. \
             Nothing is removed while the newest backup has much less than the ones before it.
 
-            The policy counts the backups of each machine and stores directory by themselves. Those that no known \
+            The policy counts the backups of each machine and stores directory separately. Backups that no known \
             machine signed stay; see 'grocerydude trust'.
 
             Without a policy, '--set retention.keep_trash=TIME' empties the trash and removes nothing else.

@@ -8,7 +8,7 @@ internal import SystemPackage
 struct KeyGenerateCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         "generate",
-        "Make a new secret key, and say the public key that belongs to it.",
+        "Make a new secret key, and print its public key.",
         discussion: """
             The file is as age-keygen writes it; only its owner can read it. Backups are encrypted for the \
             public key, and only the secret key opens them: keep a copy of it elsewhere, on paper too. \
@@ -29,11 +29,11 @@ struct KeyGenerateCommand: ConsoleCommand {
 
     @Flag(
         help:
-            "Make a hybrid key, against which a quantum computer does not help (age 1.3 or later)."
+            "Make a hybrid key, which withstands quantum computers (age 1.3 or later)."
     )
     var postQuantum = false
 
-    @Flag(help: "Make the key that signs this machine's backups, before the first one does.")
+    @Flag(help: "Make this machine's signing key now, not with its first backup.")
     var signing = false
 
     @OptionGroup(title: HelpSection.common) var output: OutputOptions
@@ -85,7 +85,7 @@ struct KeyGenerateAnswer: Answer {
         console.message("the secret key is in '\(path)'")
         let print = "grocerydude key print --identity \(shellWord(path))"
         console.message(
-            "without that file, all that is encrypted for it is lost: keep a copy elsewhere; \"\(print)\" is for paper"
+            "without that file, all backups encrypted for it are lost: keep a copy elsewhere; for paper, run \"\(print)\""
         )
         // A hybrid key has two thousand letters, and was printed above.
         let key = recipient.count < Self.shownLimit ? recipient : "the key above"

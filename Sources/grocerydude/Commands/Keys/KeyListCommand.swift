@@ -5,7 +5,7 @@ internal import Operations
 struct KeyListCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "list",
-        "List the keys: whom backups are encrypted for, which secret keys are at hand, and which signs.",
+        "List the keys: the recipients of backups, the secret keys at hand, and the signing key.",
         example: "grocerydude key list"
     )
 

@@ -9,8 +9,8 @@ struct KeyPrintCommand: FolderCommand {
         "print",
         "Print the secret keys, for paper.",
         discussion: """
-            The answer is secret: send it to a printer, and not to a screen that others see. Who has the \
-            paper reads all backups; without it and the file, nobody does. With 'qrencode' installed, a QR code \
+            The answer is secret: send it to a printer, not to a screen that others see. Anybody with the \
+            paper can read all backups; without it and the file, nobody can. With 'qrencode' installed, a QR code \
             is below each key.
             """,
         example: "grocerydude key print | lp"

@@ -9,10 +9,10 @@ struct KeyRotateCommand: FolderCommand {
         "rotate",
         "Encrypt all encrypted backups again, for other recipients.",
         discussion: """
-            Each is verified, encrypted with a new file key, and takes the name of the old one, which moves to \
-            the trash. What the keys at hand do not open is passed over, so that a run that was interrupted \
-            goes on; if they open nothing, the exit code is 12. Who has the old key and an old copy can read \
-            that for ever.
+            Each backup is verified and encrypted with a new file key. It takes the name of the old one, which \
+            moves to the trash. Backups that the keys at hand do not open are passed over, so that an \
+            interrupted run can be repeated; if the keys open nothing, the exit code is 12. Anybody with the \
+            old key and an old copy can still read that copy.
             """,
         example: "grocerydude key rotate --identity old.txt --recipient age1…"
     )

@@ -46,8 +46,8 @@ struct TrustAddCommand: FolderCommand {
         "add",
         "Trust a machine: its backups count from now on.",
         discussion: """
-            It is named by its public key, or by its name or fingerprint as 'list' and 'show' tell them of its backups. \
-            Compare the fingerprint with what 'grocerydude key list' says on that machine.
+            Name it by its public key, or by the name or fingerprint that 'list' and 'show' print for its backups. \
+            Compare the fingerprint with the one that 'grocerydude key list' prints on that machine.
             """,
         example: "grocerydude trust add nas:/srv/app",
         "grocerydude trust add 'ssh-ed25519 AAAA…' --name nas"
@@ -101,7 +101,7 @@ struct TrustAddCommand: FolderCommand {
 struct TrustRemoveCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "remove",
-        "Trust a machine no more: its backups stay, and count for nothing here.",
+        "Stop trusting a machine: its backups stay, but no longer count here.",
         example: "grocerydude trust remove nas:/srv/app"
     )
 

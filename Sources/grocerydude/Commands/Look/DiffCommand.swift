@@ -6,11 +6,11 @@ internal import Operations
 struct DiffCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "diff",
-        "Tell what changed between two backups, or since one: files, tables and rows.",
+        "Show what changed between two backups, or since one: files, tables and rows.",
         discussion: """
-            Each of the two is named as a backup is, by its file name, its display name, any unique part \
-            of it, or 'latest'; 'live' is the stores directory as it is now. Rows are compared byte for \
-            byte, and known by their primary key, else by their rowid.
+            Name each of the two by its file name, its display name, any unique part of it, or 'latest'; \
+            'live' is the stores directory as it is now. Rows are compared byte for byte, and known by their \
+            primary key, else by their rowid.
 
             With '--sql' the answer is the statements that turn the old store into the new one: \
             grocerydude diff NAME live --sql | sqlite3 -bail COPY-OF-THE-OLD-STORE
@@ -42,7 +42,7 @@ struct DiffCommand: FolderCommand {
     )
     var table: String?
 
-    @Flag(help: "Tell each row that differs: of a changed one the changed values.")
+    @Flag(help: "Show each differing row; for a changed row, the changed values.")
     var rows = false
 
     @Option(
@@ -78,9 +78,9 @@ struct DiffCommand: FolderCommand {
         var options = CompareStates.Options()
         options.store = store
         options.table = table
-        options.tellsRows = rows
+        options.reportsRows = rows
         options.rowLimit = limit
-        options.tellsStatements = sql
+        options.reportsStatements = sql
         let names = DifferenceAnswer.Names(old: before.name, new: after.name)
         let outcome = try await CompareStates(
             in: folder,

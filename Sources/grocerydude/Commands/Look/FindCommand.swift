@@ -8,18 +8,18 @@ struct FindCommand: FolderCommand {
         "find",
         "Find rows in all backups, and show the history of each.",
         discussion: """
-            A row is found if it is so in any backup, or in the stores directory as it is now ('live'). Then it is \
-            followed through all of them: when it was there first, when its values changed, when it was there last, \
-            and whether it came back.
+            A row is found if it matches in any backup, or in the stores directory as it is now ('live'). Its \
+            history says when it was there first, when its values changed, when it was there last, and \
+            whether it came back.
 
-            TEXT is looked for in all texts of all tables, whatever the case of its letters; '%' and '_' stand for \
-            themselves. With '--exact' a value must be TEXT itself. Blobs, and the tables behind virtual ones, are passed over. With '--where' a table is searched \
-            by a condition in SQL. A row is known by its primary key, else by its rowid, and its values are compared byte \
-            for byte.
+            TEXT is looked for in all texts of all tables, ignoring case; '%' and '_' are plain characters. \
+            With '--exact' the whole value must be TEXT. Blobs, and the tables behind virtual ones, are skipped. \
+            With '--where' one table is searched by a condition in SQL. A row is known by its primary key, else \
+            by its rowid, and its values are compared byte for byte.
 
             Below a row that was lost or changed is the command that brings it back as it was.
 
-            A backup that cannot be read is named, and what it has is told as not known; the exit code is 3.
+            A backup that cannot be read is named, and its rows are reported as not known; the exit code is 3.
             """,
         example: "grocerydude find 'soya milk'",
         "grocerydude find milk --deleted",
@@ -34,7 +34,7 @@ struct FindCommand: FolderCommand {
         name: .customLong("where"),
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Find the rows of this table, or of this entity, that meet this, in SQL: item \"name = 'Milk'\".",
+            "Find the rows of this table or entity that meet a condition in SQL: item \"name = 'Milk'\".",
             valueName: "table sql"
         )
     )
@@ -48,7 +48,7 @@ struct FindCommand: FolderCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With TEXT: search only this table, or this entity's.",
+            "With TEXT: search only this table or entity.",
             valueName: "name"
         )
     )

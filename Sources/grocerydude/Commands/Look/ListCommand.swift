@@ -9,8 +9,8 @@ struct ListCommand: FolderCommand {
         "list",
         "List the backups, newest first.",
         discussion: """
-            A backup's time is that of its manifest, else that of its name, else that of its file. The last \
-            is marked, since a copy of an old archive has a new file: such a backup is 'latest' only if \
+            A backup's time is that of its manifest, else that of its name, else that of its file. The file's \
+            time is marked, since a copy of an old archive has a new file. Such a backup is 'latest' only if \
             there is no other, and no policy counts or removes it.
 
             With '--watch', Ctrl-C ends it with exit code 130.
@@ -25,7 +25,10 @@ struct ListCommand: FolderCommand {
     @OptionGroup var selection: SelectionOptions
 
     @Option(
-        help: ArgumentHelp("Only those with a file or a directory at this path.", valueName: "path")
+        help: ArgumentHelp(
+            "Only backups with a file or a directory at this path.",
+            valueName: "path"
+        )
     )
     var contains: String?
 
@@ -33,7 +36,7 @@ struct ListCommand: FolderCommand {
     var trash = false
 
     @Flag(
-        help: "Sum them up: by month, store and table, and what one more year will take."
+        help: "Sum the backups up: by month, store and table, and how much one more year will take."
     )
     var growth = false
 
@@ -94,7 +97,7 @@ struct ListCommand: FolderCommand {
         // A backup that could not be inspected may match.
         if backups.isEmpty, problems.isEmpty, loss == nil {
             let none =
-                outcome.backups.isEmpty ? "there are no backups yet" : "no backup is like that"
+                outcome.backups.isEmpty ? "there are no backups yet" : "no backup matches"
             sight.remarks.append(.note(none))
         }
         sight.remarks += remarks(on: outcome)

@@ -9,8 +9,8 @@ struct MountCommand: FolderCommand {
         "mount",
         "Show all backups as read-only directories, until Ctrl-C.",
         discussion: """
-            Each backup is a directory by its name, and 'latest' is a link to the newest. Only what is read is \
-            fetched, decrypted and inflated, and verified before anybody sees it; what is damaged is an \
+            Each backup is a directory with its name, and 'latest' is a link to the newest. Only data that is \
+            read is fetched, decrypted and inflated. It is verified first; damaged data gives an \
             input/output error. New backups appear, and deleted ones go. 'sqlite3 -readonly' opens the stores.
 
             It ends with Ctrl-C, SIGTERM or 'fusermount3 -u DIR', with exit code 0. libfuse 3 has to be \
@@ -25,7 +25,7 @@ struct MountCommand: FolderCommand {
 
     @Flag(
         help:
-            "Let other users look, too, as far as the files' modes let them; mind what is encrypted."
+            "Let other users look, too, as the files' modes allow, even into encrypted backups."
     )
     var allowOther = false
 

@@ -62,7 +62,7 @@ struct QueryPrompt {
             }
             text += line + "\n"
             guard StoreSnapshot.isComplete(text) else { continue }
-            try tellingErrors { try answer(text, open()) }
+            try reportingErrors { try answer(text, open()) }
             text = ""
         }
         try Interruption.check()
@@ -77,7 +77,7 @@ struct QueryPrompt {
         switch words[0] {
         case ".quit", ".exit": return false
         case ".tables":
-            try tellingErrors {
+            try reportingErrors {
                 try answer(
                     """
                     SELECT name, type FROM sqlite_master
@@ -87,7 +87,7 @@ struct QueryPrompt {
                 )
             }
         case ".schema":
-            try tellingErrors { try showSchema(words.dropFirst().first, open()) }
+            try reportingErrors { try showSchema(words.dropFirst().first, open()) }
         case ".mode":
             guard let form = words.dropFirst().first.flatMap(QueryForm.init) else { fallthrough }
             self.form = form
@@ -115,7 +115,7 @@ struct QueryPrompt {
     }
 
     /// Reports an error of a statement, so that another one may follow.
-    private func tellingErrors(_ body: () throws -> Void) throws {
+    private func reportingErrors(_ body: () throws -> Void) throws {
         do {
             try body()
         } catch let error as CancellationError {

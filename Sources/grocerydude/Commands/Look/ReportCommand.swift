@@ -13,8 +13,8 @@ struct ReportCommand: ConsoleCommand {
             backups with what retention will do to each, sizes, the rows of the largest tables, checks, origins, \
             and devices in sync. With '--profile', '--stores' or '--remote' it has these backups only.
 
-            It is one file without scripts, and nothing is fetched for it. Of a folder that is away it shows what \
-            is remembered, and the exit code says so. An existing file is replaced only if it is a report.
+            It is one file without scripts, and nothing is fetched for it. If a folder is away, it shows what is \
+            remembered of it, and the exit code says so. An existing file is replaced only if it is a report.
             """,
         example: "grocerydude report --open",
         "grocerydude report --html /var/www/backups.html"

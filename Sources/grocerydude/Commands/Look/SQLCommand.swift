@@ -7,11 +7,11 @@ internal import Stores
 struct SQLCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "sql",
-        "Ask a store in a backup, or the live one, in SQL, without unpacking anything.",
+        "Query a store in a backup, or the live one, in SQL, without unpacking anything.",
         discussion: """
-            SQLite reads the store where it is: of the archive as much as the query needs, verified before it \
-            is used; of an archive elsewhere only that is fetched. Nothing is ever written: what is no \
-            question is refused before it runs.
+            SQLite reads the store in place: only as much of the archive as the query needs is fetched, and \
+            it is verified before it is used. Nothing is ever written: a statement that would write is \
+            refused before it runs.
 
             Without a query, statements are read from standard input; on a terminal there is a prompt, with \
             '.help'. A page that is damaged ends the query with exit code 20; the rows before it are printed, \
@@ -51,7 +51,7 @@ struct SQLCommand: FolderCommand {
 
     func validate() throws {
         guard [csv, table, output.json].count(where: \.self) <= 1 else {
-            throw ValidationError("only one of '--json', '--csv' and '--table' can be said")
+            throw ValidationError("only one of '--json', '--csv' and '--table' can be given")
         }
         guard limit ?? 1 > 0 else { throw ValidationError("'--limit' must be 1 or more") }
     }

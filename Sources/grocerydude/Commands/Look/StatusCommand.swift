@@ -7,9 +7,8 @@ struct StatusCommand: FolderCommand {
         "status",
         "Show the newest backup, the last run, and work that is half done.",
         discussion: """
-            Nothing is changed, not even the remains of an interrupted run. A backup whose last check found \
-            damage, and one from the future, do not count as the newest. Nor does one that only its file has a \
-            time of.
+            Nothing is changed, not even the remains of an interrupted run. A backup does not count as the newest \
+            if its last check found damage, if it is from the future, or if its only time is its file's.
 
             With '--watch', Ctrl-C ends it with exit code 130.
             """,

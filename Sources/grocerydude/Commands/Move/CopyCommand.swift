@@ -8,7 +8,7 @@ internal import SystemPackage
 struct CopyCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "copy",
-        "Copy backups to another remote folder, one to a file, or those that wait here.",
+        "Copy backups to another remote folder, or one to a file, or send those that wait here.",
         discussion: """
             Each is verified, and read back if the other folder is not on this machine. Identities, tags, \
             notes and pins go along; a backup that is there already is passed over. A damaged one is not \
@@ -135,14 +135,14 @@ struct CopyCommand: FolderCommand {
         try invocation.console.answer(
             CopyAnswer(outcome, from: source.address, to: target.address)
         )
-        tellOfOtherKeys(outcome, invocation)
+        reportOtherKeys(outcome, invocation)
         let result = CommandResult(problems: outcome.problems)
         guard let failure = outcome.failure else { return result }
         return result.with(ExitStatus(failure), result.message)
     }
 
     /// Reports that existing copies may have other recipients than the given ones.
-    private func tellOfOtherKeys(_ outcome: CopyBackups.Outcome, _ invocation: Invocation) {
+    private func reportOtherKeys(_ outcome: CopyBackups.Outcome, _ invocation: Invocation) {
         guard !recipients.recipient.isEmpty else { return }
         let sealed = outcome.items.filter { $0.wasThere && $0.copy?.isEncrypted == true }
         guard let first = sealed.first?.copy else { return }

@@ -6,10 +6,10 @@ internal import SystemPackage
 struct ImportCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "import",
-        "Take an archive that was made elsewhere into the remote folder.",
+        "Add an archive that was made elsewhere to the remote folder.",
         discussion: """
-            It is verified first, and gets the name of the time at which it was made: as its manifest says, \
-            else '--at', else its own name, else the last change of its file. The file stays.
+            It is verified first, and named after the time at which it was made. That time is from its \
+            manifest, else from '--at', else from its own name, else from its file. The file stays.
             """,
         example: "grocerydude import ~/Downloads/Stores.zip --at '2019-05-04 18:30'"
     )

@@ -3,7 +3,7 @@ internal import ArgumentParser
 struct ConfigShowCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         "show",
-        "Show the settings in force, and where each was said.",
+        "Show the settings in force, and where each was set.",
         discussion: """
             A flag wins over the environment, the environment over the configuration's profile, the \
             profile over the configuration's settings for all profiles, and those over the default.

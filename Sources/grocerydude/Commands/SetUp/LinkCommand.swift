@@ -7,7 +7,7 @@ internal import SystemPackage
 struct LinkCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         "link",
-        "Have a profile's backups go to a folder, which is made and tried out.",
+        "Send a profile's backups to a folder, which is made and tried out.",
         discussion: """
             The folder is a directory, 'rclone:REMOTE:PATH', or one of rclone's providers: dropbox, drive, \
             onedrive, s3, sftp, webdav and whatever else 'rclone help backends' names. For a provider, rclone's \
@@ -38,7 +38,7 @@ struct LinkCommand: ConsoleCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The folder in a provider's remote; S3 and its like want a bucket's name first.",
+            "The folder in a provider's remote; S3 and the like need a bucket's name first.",
             valueName: "path"
         )
     )

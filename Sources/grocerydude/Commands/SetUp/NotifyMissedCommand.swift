@@ -12,7 +12,7 @@ struct NotifyMissedCommand: InvokedCommand {
         discussion: """
             A run is missed if it was due and is not in the log: the machine was off, no cron runs, the \
             schedule is gone. Each target is notified once. A block of the crontab runs this \
-            every hour; systemd makes up for a run instead.
+            every hour; systemd makes up for a missed run itself.
             """,
         example: "grocerydude notify missed --profile photos"
     )

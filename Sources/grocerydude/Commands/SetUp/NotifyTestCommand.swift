@@ -6,8 +6,8 @@ struct NotifyTestCommand: InvokedCommand {
         "test",
         "Send a test message to everything in 'notify'.",
         discussion: """
-            Each target is shown with whether the message arrived. If it did nowhere, the exit code is 1; if only \
-            somewhere, 3.
+            The answer says for each target whether the message arrived. If it arrived at none, the exit code \
+            is 1; if only at some, 3.
             """,
         example: "grocerydude notify test --profile photos"
     )

@@ -5,7 +5,7 @@ internal import Operations
 struct ScheduleInstallCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         "install",
-        "Have the profile's backups made by the clock.",
+        "Schedule the profile's backups.",
         discussion: """
             The schedule is the profile's 'schedule': \(Schedule.examples); 'check.schedule' is \
             for checks, 'sync.schedule' for sync. An earlier installation of the profile is replaced. \
@@ -48,7 +48,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
     func validate() throws {
         if let schedule, Schedule(schedule) == nil {
             throw ValidationError(
-                "'\(schedule)' is no schedule: it must be such as \(Schedule.examples)"
+                "'\(schedule)' is not a schedule: use one such as \(Schedule.examples)"
             )
         }
         guard retention.keepTag.isEmpty, !retention.unsafeAllowRemoveAll else {
@@ -84,16 +84,16 @@ struct ScheduleInstallCommand: ConsoleCommand {
         )
         if !dryRun { try await install(jobs, of: profile, kind, console) }
         try console.answer(answer)
-        if !dryRun { tell(of: profile, kind, on: console) }
+        if !dryRun { showAdvice(on: profile, kind, on: console) }
         return .done
     }
 
     /// Reports what else has to happen: something has to remove old backups, and to start new ones.
-    private func tell(of profile: Profile, _ kind: ScheduleKind, on console: Console) {
+    private func showAdvice(on profile: Profile, _ kind: ScheduleKind, on console: Console) {
         if profile.schedule != nil, !profile.prunes {
             console.show(
                 .note(
-                    "nothing prunes, so that every backup stays: '--keep-daily 7 --keep-weekly 5' keeps some"
+                    "nothing is pruned, so that every backup stays: '--keep-daily 7 --keep-weekly 5' keeps some"
                 )
             )
         }

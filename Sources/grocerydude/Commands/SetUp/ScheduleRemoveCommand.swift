@@ -4,7 +4,7 @@ internal import Operations
 struct ScheduleRemoveCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         "remove",
-        "Have the profile's backups made by the clock no longer.",
+        "Stop scheduling the profile's backups.",
         example: "grocerydude schedule remove --profile photos"
     )
 
@@ -55,7 +55,7 @@ struct ScheduleRemoveAnswer: Answer {
 struct ScheduleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "schedule",
-        "Have backups made by the clock: systemd or cron.",
+        "Schedule backups with systemd or cron.",
         example: "grocerydude schedule install --profile photos",
         "grocerydude schedule show --profile photos",
         subcommands: [

@@ -6,13 +6,13 @@ internal import SystemPackage
 struct SetupCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         "setup",
-        "Ask what to back up, where to and how often, and have all of it done.",
+        "Ask what to back up, where to and how often, and set all of it up.",
         discussion: """
             On a terminal it asks what no option says: the directory, the folder, encryption, how often, \
             how long, and whom to notify. It shows its plan before it begins. Then it links the folder, makes \
             the key, writes the settings into 'config.d/PROFILE.yaml', makes the first backup, tries the key \
-            and a restore of it, and has the next ones made by the clock. Each step is a command that it \
-            shows. Run it again to change the settings. It puts nothing among other data.
+            and a restore of it, and schedules the next ones. Each step is a command that it shows. Run it \
+            again to change the settings. It puts no backups among other data.
 
             In scripts, '--yes' begins without a question; the present settings answer what no option does.
             """,
@@ -86,12 +86,12 @@ struct SetupCommand: ConsoleCommand {
         if try plan.answers.encrypts && !plan.site.opensBackups {
             console.show(
                 .warning(
-                    "no key here opens the backups: run 'grocerydude key check latest' where the key is"
+                    "no key here opens the backups: run 'grocerydude key check latest' on a machine that has the key"
                 )
             )
         }
         guard plan.site.kind == nil else { return .done }
-        console.show(.warning("\(ScheduleError.noKind): no further one is made by itself"))
+        console.show(.warning("\(ScheduleError.noKind): no further backup is made automatically"))
         return .partial
     }
 }

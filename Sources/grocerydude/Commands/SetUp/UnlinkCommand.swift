@@ -6,9 +6,9 @@ internal import Operations
 struct UnlinkCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         "unlink",
-        "Have a profile's backups go to its folder no longer.",
+        "Stop sending a profile's backups to its folder.",
         discussion: """
-            The setting that 'link' wrote is removed, installed schedules are too, and this machine forgets the \
+            This removes the setting that 'link' wrote, and installed schedules. The machine forgets the \
             folder. The backups in it stay, and so does the data.
             """,
         example: "grocerydude unlink --profile photos"

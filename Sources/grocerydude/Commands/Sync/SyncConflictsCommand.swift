@@ -17,10 +17,10 @@ struct SyncConflictsCommand: AsyncParsableCommand {
     struct List: SyncingCommand {
         static let configuration = CommandConfiguration(
             "list",
-            "Show what lost, to what, and whose it was; and rows that are not shown, with the reason.",
+            "Show each edit that lost, to what, and whose they were; and each row that is not shown, and why.",
             discussion: """
-                A row that others have and this store cannot show is kept, and appears once it can: \
-                if its schema allows it, or what it belongs to is there. '--since' leaves those rows out. \
+                A row that other devices have and this store cannot show is kept. It appears once the schema \
+                allows it, or the row that it belongs to is there. '--since' leaves those rows out. \
                 '--all' adds each row and value of the last 30 days that a delete or an edit of another \
                 device took out of this store.
                 """,
@@ -89,7 +89,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
     struct Take: ExchangingCommand {
         static let configuration = CommandConfiguration(
             "take",
-            "Make what lost, or was taken out of the store, a new edit, which wins on all devices.",
+            "Turn a lost edit, or a row taken out of the store, into a new edit, which wins on all devices.",
             discussion: """
                 A deleted row comes back with the deleted rows that it belongs to, as far as this device had \
                 them. The store is exchanged at once.
@@ -138,7 +138,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
     struct Clear: SyncingCommand {
         static let configuration = CommandConfiguration(
             "clear",
-            "Take all conflicts off the list, or one: what won stays.",
+            "Clear all conflicts off the list, or one; what won stays.",
             example: "grocerydude sync conflicts clear",
             "grocerydude sync conflicts clear 3"
         )

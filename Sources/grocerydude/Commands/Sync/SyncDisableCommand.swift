@@ -7,10 +7,10 @@ internal import Sync
 struct SyncDisableCommand: SyncingCommand {
     static let configuration = CommandConfiguration(
         "disable",
-        "Have a store leave its group; it stays as it is.",
+        "Take a store out of its group; its data stays as it is.",
         discussion: """
-            Nothing in the container is removed. With '--as-before' the store gets the content again that it \
-            had before it took part; close the application first.
+            Nothing in the container is removed. With '--as-before' the store gets back the content \
+            that it had before it took part; close the application first.
             """,
         example: "grocerydude sync disable",
         "grocerydude sync disable --store Notes.sqlite --as-before"

@@ -9,11 +9,11 @@ internal import SystemPackage
 struct SyncEnableCommand: SyncingCommand {
     static let configuration = CommandConfiguration(
         "enable",
-        "Have a store take part: begin a group, or join one.",
+        "Add a store to a sync group: begin a group, or join one.",
         discussion: """
-            First it looks, and tells what it finds: who takes part, how the rows of each table are known on \
-            all devices, which tables are left out, and what it guesses from the rows. Then it asks, keeps a \
-            copy of the store as it is, and exchanges once. Rows that are alike become one; nothing is removed.
+            First it reports what it finds: which devices take part, how each table's rows are known on all \
+            devices, which tables are left out, and what it guesses from the rows. Then it asks, keeps a \
+            copy of the store, and exchanges once. Equal rows become one; nothing is removed.
             """,
         example: "grocerydude sync enable --container ~/Dropbox/Sync",
         "grocerydude sync enable --container rclone:nas:sync --store Notes.sqlite --dry-run"
@@ -55,7 +55,7 @@ struct SyncEnableCommand: SyncingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How rows are found among those of a group, besides by keys and first content: content (as it is now), copy (by their numbers: this store is a copy of another's), key (by keys alone).",
+            "How to match rows with the group's, besides by keys and first content: content (as it is now), copy (by their numbers, if this store is a copy of another device's), key (by keys alone).",
             valueName: "how"
         )
     )
@@ -74,7 +74,7 @@ struct SyncEnableCommand: SyncingCommand {
     )
     var exclude: [String] = []
 
-    @Flag(help: "Write rows as they are, though the profile's backups are encrypted.")
+    @Flag(help: "Write rows unencrypted, even if the profile's backups are encrypted.")
     var plain = false
 
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
@@ -132,7 +132,7 @@ struct SyncEnableCommand: SyncingCommand {
             let loss =
                 deletions == 0
                 ? ""
-                : " \(counted(deletions, "row goes", "rows go")) from here that others have deleted."
+                : " \(counted(deletions, "row is", "rows are")) deleted here, as on other devices."
             return try invocation.confirm(
                 "Let '\(plan.store)' \(verb) '\(plan.group)' in '\(plan.container)'?\(loss)",
                 yes: yes

@@ -6,10 +6,10 @@ internal import Stores
 struct SyncForgetCommand: SyncingCommand {
     static let configuration = CommandConfiguration(
         "forget",
-        "No longer wait for a device that is gone.",
+        "Stop waiting for a device that is gone.",
         discussion: """
-            Others may then remove its files, once a baseline covers them. Should it come back, it goes on \
-            under a new id, and nothing of it is lost.
+            Other devices may then remove its files, once a baseline covers them. If it comes back, it goes on \
+            under a new id, and loses nothing.
             """,
         example: "grocerydude sync forget phone"
     )
@@ -44,7 +44,7 @@ struct SyncForgetCommand: SyncingCommand {
         try invocation.console.answer(
             DoneAnswer(
                 facts: Facts(device: name),
-                line: "'\(name)' is forgotten: the others learn it from the next exchange"
+                line: "'\(name)' is forgotten: the other devices learn of it with the next exchange"
             )
         )
         return CommandResult(.done)

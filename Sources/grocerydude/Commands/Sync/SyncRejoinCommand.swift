@@ -5,11 +5,11 @@ public import Sync
 struct SyncRejoinCommand: ExchangingCommand {
     static let configuration = CommandConfiguration(
         "rejoin",
-        "Say what the local data mean after an accident, and exchange.",
+        "Decide what the local data mean after an accident, and exchange.",
         discussion: """
-            It answers exit code 26. With 'edits', all that differs here is an edit of now, for everybody; \
-            with 'merge', rows that were deleted elsewhere come back and nothing else changes; with \
-            'container', the local data yield to what the others have, and a copy of them is kept.
+            It resolves exit code 26. With 'edits', all local differences are new edits for everybody. With \
+            'merge', rows that were deleted elsewhere come back, and nothing else changes. With 'container', \
+            the other devices' data replaces the local data, of which a copy is kept.
             """,
         example: "grocerydude sync rejoin --take merge"
     )
@@ -31,7 +31,7 @@ struct SyncRejoinCommand: ExchangingCommand {
             switch take {
             case .edits: "Send all local differences to the other devices as edits?"
             case .merge: "Bring rows back that were deleted elsewhere?"
-            case .container: "Replace the data here by what the others have? A copy is kept."
+            case .container: "Replace the data here by that of the other devices? A copy is kept."
             }
         guard try invocation.confirm(question, yes: yes) else { return .declined }
         // This accepts the meaning of the data, but no waiting map.

@@ -6,9 +6,9 @@ struct SyncRunCommand: ExchangingCommand {
         "run",
         "Send what was edited here, and take what was edited elsewhere.",
         discussion: """
-            All stores that take part are exchanged, or those that are named. Without the container, what \
-            was edited waits on this machine (exit code 10). If only you can know what the data mean, nothing \
-            is exchanged (exit code 26).
+            All stores that take part are exchanged, or only the named ones. If the container is away, edits \
+            wait on this machine (exit code 10). If a decision of yours is needed, nothing is exchanged \
+            (exit code 26).
             """,
         example: "grocerydude sync",
         "grocerydude sync --accept-changes"

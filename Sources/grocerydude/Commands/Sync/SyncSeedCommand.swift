@@ -9,10 +9,10 @@ struct SyncSeedCommand: ExchangingCommand {
         "seed",
         "Fill the container with all that this machine knows.",
         discussion: """
-            For a container that was emptied, or is new. Others that know more add it with their next run.
+            Use it for a container that was emptied or is new. Devices that know more add it with their next run.
 
-            With '--map' a new map is published instead: all devices go by it. Where it leaves out what \
-            synced, or knows rows by other columns, each asks its person first (exit code 26).
+            With '--map' a new map is published instead, for all devices. If it leaves out anything that \
+            synced, or knows rows by other columns, each device asks first (exit code 26).
             """,
         example: "grocerydude sync seed",
         "grocerydude sync seed --map map.json"
@@ -51,7 +51,7 @@ struct SyncSeedCommand: ExchangingCommand {
         guard enabled.count == 1, let store = enabled.first else {
             throw SyncError.severalStores(enabled.map(\.path.description), in: places.directory)
         }
-        let question = "Use this mapping on all devices that share '\(store.path)'?"
+        let question = "Use this map on all devices that share '\(store.path)'?"
         guard try invocation.confirm(question, yes: yes) else { return .declined }
         try await SyncMaps(in: places, context: invocation.context)
             .publish(map, of: store, at: invocation.now, program: invocation.tool)

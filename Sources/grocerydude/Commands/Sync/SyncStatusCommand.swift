@@ -6,10 +6,10 @@ internal import Sync
 struct SyncStatusCommand: SyncingCommand {
     static let configuration = CommandConfiguration(
         "status",
-        "Show how stores that take part are: in step, behind, or in need of a decision.",
+        "Show the state of stores that take part: in step, behind, or in need of a decision.",
         discussion: """
-            It says what this machine knows since the last exchange. A container that is a folder of this machine \
-            is listed as well; one elsewhere is not asked. Nothing is changed.
+            It shows what this machine knows since the last exchange. A container on this machine is listed as \
+            well; one elsewhere is not. Nothing is changed.
             """,
         example: "grocerydude sync status",
         "grocerydude sync status --max-age 1h || echo 'not in step for an hour'"

@@ -11,8 +11,8 @@ struct SyncWatchCommand: ExchangingCommand {
         "watch",
         "Exchange again whenever a store or the container changes, until Ctrl-C.",
         discussion: """
-            With '--json', each exchange that did something is a line. Ctrl-C ends it with exit code 130. A \
-            container of rclone is asked every 60 seconds unless the setting 'watch_interval' says otherwise.
+            With '--json', each exchange that did something is a line. Ctrl-C ends it with exit code 130. An \
+            rclone container is listed every 60 seconds unless the setting 'watch_interval' says otherwise.
             """,
         example: "grocerydude sync watch",
         "grocerydude sync watch --set watch_interval=30s --json"

@@ -24,7 +24,7 @@ struct InitCommand: InvokedCommand {
     var testData = false
 
     @Flag(
-        help: "Add the default data of this version that the store was never given; nothing twice."
+        help: "Add this version's default data that the store never had; nothing twice."
     )
     var update = false
 
@@ -75,7 +75,7 @@ struct InitCommand: InvokedCommand {
             let added = facts.added ?? 0
             let line =
                 added == 0
-                ? "'\(path)' lacks nothing of the default data"
+                ? "'\(path)' has all of the default data"
                 : "added \(counted(added, "row", "rows")) of the default data to '\(path)'"
             return try invocation.answer(DoneAnswer(facts: facts, line: line))
         }

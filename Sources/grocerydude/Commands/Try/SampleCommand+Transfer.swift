@@ -18,7 +18,7 @@ extension SampleCommand {
         @Argument(help: "The new file, or '-'.", completion: .file(extensions: ["json"]))
         var file: String
 
-        @Option(help: ArgumentHelp("Whose list it is, for who imports it.", valueName: "name"))
+        @Option(help: ArgumentHelp("The owner's name, which 'import' shows.", valueName: "name"))
         var owner: String?
 
         @OptionGroup(title: HelpSection.common) var stores: StoresOptions
@@ -54,7 +54,7 @@ extension SampleCommand {
             "import",
             "Add the items of a JSON file that are not there yet.",
             discussion: """
-                Items are told apart by their 'id': one that is there stays as it is, unless '--replace' is \
+                Items are known by their 'id': an item that is there stays as it is, unless '--replace' is \
                 given. If anything in the file is wrong, nothing is changed. '-' is standard input.
                 """,
             example: "grocerydude sample import list.json",
@@ -75,7 +75,7 @@ extension SampleCommand {
         @OptionGroup(title: HelpSection.common) var stores: StoresOptions
         @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
-        @Flag(help: "Make items that are there already those of the file.")
+        @Flag(help: "Replace items that are there already by those of the file.")
         var replace = false
 
         private struct Facts: Encodable {

@@ -7,7 +7,7 @@ struct SelectionOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Only those made since: 7d or 2y5m7d3h ago, yesterday, or a date such as 2026-11-21.",
+            "Only backups made since: 7d or 2y5m7d3h ago, yesterday, or a date such as 2026-11-21.",
             valueName: "time"
         ),
         transform: Moment.init
@@ -17,7 +17,7 @@ struct SelectionOptions: ParsableArguments {
     @Option(
         name: .customLong("tag"),
         help: ArgumentHelp(
-            "Only those that have all of these tags, comma between them; may be repeated.",
+            "Only backups with all of these tags, separated by commas; may be repeated.",
             valueName: "tags"
         )
     )

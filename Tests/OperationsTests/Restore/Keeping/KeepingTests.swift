@@ -197,7 +197,7 @@ struct KeepingTests {
         #expect(kept.scene.sandbox.exists("Stores/late.tmp"))
     }
 
-    @Test("is replaced by what the backup has of the same name, which is told and saved")
+    @Test("is replaced by what the backup has of the same name, which is reported and saved")
     func overruled() async throws {
         let scene = try Scene(withStore: false)
         try Fixtures.copy("stores/core-data", into: scene.sandbox, as: "Stores")
@@ -261,7 +261,7 @@ struct KeepingTests {
     }
 
     @Test("is kept beside what an application has made under its name after a crash")
-    func madeAnew() async throws {
+    func madeAgain() async throws {
         let kept = try await KeptScene()
         let sandbox = kept.scene.sandbox
         let faulty = FaultyFileSystem(failing: .callOf(.move, 1), effect: .done, staysBroken: true)

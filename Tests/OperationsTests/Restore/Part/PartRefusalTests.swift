@@ -44,7 +44,7 @@ struct PartRefusalTests {
         return try #require(last)
     }
 
-    @Test("is one that the backup does not have: the nearest name is told")
+    @Test("is one that the backup does not have: the nearest name is shown")
     func missing() async throws {
         let part = try await PartScene()
         for name in ["photoz", "photos/new", "../Remote", "/etc/passwd", "photos/.."] {
@@ -62,7 +62,7 @@ struct PartRefusalTests {
     @Test("is all of it", arguments: [".", "./", "/", ""])
     func everything(name: String) async throws {
         let part = try await PartScene()
-        try await expectRefusal(of: ["note", name], in: part, saying: "'.' is all")
+        try await expectRefusal(of: ["note", name], in: part, saying: "'.' is the whole")
     }
 
     @Test("is one whose directory is a file, or a link that leads elsewhere")

@@ -1,7 +1,7 @@
 public import SystemPackage
 
 /// A file system that reports every change after it was made.
-public struct TellingFileSystem: FileSystem {
+public struct ReportingFileSystem: FileSystem {
     /// The importance of a change.
     public enum Weight: Sendable {
         /// A name is created, changed or removed.
@@ -11,48 +11,48 @@ public struct TellingFileSystem: FileSystem {
     }
 
     private let base: any FileSystem
-    private let tell: @Sendable (String, Weight) -> Void
+    private let report: @Sendable (String, Weight) -> Void
 
     public init(
         _ base: any FileSystem = LocalFileSystem(),
-        tell: @escaping @Sendable (String, Weight) -> Void
+        report: @escaping @Sendable (String, Weight) -> Void
     ) {
         self.base = base
-        self.tell = tell
+        self.report = report
     }
 
     public func createDirectory(_ path: FilePath) throws {
         try base.createDirectory(path)
-        tell("made '\(printable(path))'", .step)
+        report("made '\(printable(path))'", .step)
     }
 
     public func move(_ path: FilePath, to newPath: FilePath) throws {
         try base.move(path, to: newPath)
         let (old, new) = Self.names(path, newPath)
-        tell("renamed '\(old)' to '\(new)'", .step)
+        report("renamed '\(old)' to '\(new)'", .step)
     }
 
     public func swap(_ first: FilePath, _ second: FilePath) throws -> Bool {
         guard try base.swap(first, second) else { return false }
         let (one, other) = Self.names(first, second)
-        tell("exchanged '\(one)' and '\(other)'", .step)
+        report("exchanged '\(one)' and '\(other)'", .step)
         return true
     }
 
     public func remove(_ path: FilePath) throws {
         let wasThere = try FileInfo.ifPresent(path) != nil
         try base.remove(path)
-        if wasThere { tell("removed '\(printable(path))'", .step) }
+        if wasThere { report("removed '\(printable(path))'", .step) }
     }
 
     public func write(_ bytes: [UInt8], to path: FilePath) throws {
         try base.write(bytes, to: path)
-        tell("wrote '\(printable(path))'", .detail)
+        report("wrote '\(printable(path))'", .detail)
     }
 
     public func sync(_ path: FilePath) throws {
         try base.sync(path)
-        tell("flushed '\(printable(path))' to the disk", .detail)
+        report("flushed '\(printable(path))' to the disk", .detail)
     }
 
     /// Returns two paths for a message; the second without the directory if both are in the same one.

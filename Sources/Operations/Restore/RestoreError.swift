@@ -166,7 +166,7 @@ public enum RestoreError: ExplainedError {
             "unmount it: umount \(shellWord(path)); or restore elsewhere with '--target'"
         case .targetNotEmpty: "name a directory that is not there yet"
         case .inTheWay(let leftover):
-            "have it renamed with '--set restore.set_aside_leftovers=true', or move it away: mv \(shellWord(leftover.path)) \(shellWord(leftover.path)).mine"
+            "have it renamed with '--set restore.set_aside_leftovers=true', or move it away: \(moveAway(leftover.path))"
         case .noStores: "if that is what you want, add '--allow-no-stores'"
         case .cannotKeep: "let its owner change the directories, or move it away for a while"
         case .notStripped: "leave out the setting 'restore.strip_components'"
@@ -174,7 +174,7 @@ public enum RestoreError: ExplainedError {
         case .storesLost:
             "its file system loses what is renamed: keep the stores on a disk of this machine"
         case .cannotRecover(let path, _):
-            "nothing was deleted: look at the directories there, put the one that you want in its place, and then: mv \(shellWord(path)) \(shellWord(path)).old"
+            "nothing was deleted: look at the directories there, put the one that you want in its place, and then: \(moveAway(path))"
         case .newerJournal: "install a newer version"
         case .unsettled(_, _, let error):
             "\(Advice.after(error) ?? "fix that"), then run any command, such as 'grocerydude list', to finish"

@@ -73,7 +73,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .nothingToUndo(let address):
             "there is no restore to undo: none left a backup of the data before it in '\(address)'"
         case .undoneElsewhere(let address, _):
-            "there is no restore of this stores directory to undo: all backups in '\(address)' that restores made are of another machine, or of another stores directory"
+            "there is no restore of this stores directory to undo: all backups in '\(address)' that restores made are of another machine or another stores directory, or not signed by a known machine"
         case .unknownUndo(let address, let names):
             "it is not known which restore to undo: \(names.count) backups in '\(address)' were made by one, and do not say of which stores directory: \(names.prefix(5).joined(separator: ", "))"
         case .ambiguous(let name, let matches):

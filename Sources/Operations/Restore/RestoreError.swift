@@ -154,6 +154,7 @@ public enum RestoreError: ExplainedError {
             "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
         case .restoreFailed(let error), .rolledBack(let error, _):
             Advice.after(error) ?? "\(Advice.list) to choose another backup"
+        case .safetyBackupFailed(let error as RestoreBackup.NotSaved): error.hint
         case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"
         case .rollbackFailed:
             "move the directory that you want to its place by hand; nothing was deleted"

@@ -1,4 +1,5 @@
 public import Files
+internal import SystemPackage
 
 /// An error with a remote folder.
 ///
@@ -97,7 +98,7 @@ public enum RemoteError: ExplainedError, Equatable {
             "see what is used with: rclone about \(shellWord(Self.remote(address)))"
         case .notAFolder: "name a directory with '--remote'"
         case .notASubfolder(let address, let name):
-            "see what it is, and move it away: mv \(shellWord("\(address)/\(name)")) \(shellWord("\(address)/\(name)")).mine"
+            "see what it is, and move it away: \(moveAway(FilePath("\(address)/\(name)")))"
         case .noRclone: "install it with: apt-get install rclone"
         case .notSynced:
             "see what is on the disk with 'grocerydude list', and its errors with 'dmesg'"

@@ -73,7 +73,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .nothingToUndo(let address):
             "there is no restore to undo: '\(address)' has no safety backup"
         case .undoneElsewhere(let address, _):
-            "there is no restore of this stores directory to undo: all safety backups in '\(address)' are of another machine or stores directory"
+            "there is no restore of this stores directory to undo: all safety backups in '\(address)' are of another machine or stores directory, or not signed by a known machine"
         case .unknownUndo(let address, let names):
             "it is not known which restore to undo: \(names.count) safety backups in '\(address)' do not name their stores directory: \(names.prefix(5).joined(separator: ", "))"
         case .ambiguous(let name, let matches):

@@ -18,12 +18,17 @@ public struct TrashPlan: Sendable {
 }
 
 extension BackupFolder {
+    /// The longest time without any backup or deletion that counts in full.
+    ///
+    /// After a longer one the clock may be wrong, and a clock that is years ahead must not empty the trash.
+    private static let longestSilence: TimeInterval = 31 * 86_400
+
     /// Permanently removes every backup that was deleted before a moment, and forgets its annotation.
     ///
     /// It keeps backups that another existing or deleted backup needs.
     ///
     /// - Parameters:
-    ///   - date: the moment.
+    ///   - date: the moment; it is earlier if nothing happened in the folder for long, see `longestSilence`.
     ///   - now: the current time. A backup that others may be built on stays for a day in any case, unless it has a
     ///     twin in the folder.
     /// - Returns: the removed and the kept backups, and a problem for each backup that could not be removed.
@@ -72,6 +77,8 @@ extension BackupFolder {
         var (going, kept): (Set<ExactString>, Set<ExactString>) = ([], [])
         let hasIncrements = (listed + trashed.map(\.backup)).contains(where: \.isIncrement)
         let deeds = memory.catalog.deeds(in: address)
+        let moments = listed.compactMap(\.time) + entries.map(\.deleted)
+        let limit = Self.trashLimit(date, now: now, moments)
         /// Returns whether the folder has the same backup under the same name, so that nothing needs this one.
         func hasTwin(_ entry: TrashedBackup, _ backup: Backup) -> Bool {
             guard let twin = there[entry.name.exact], twin.damage == nil else { return false }
@@ -91,6 +98,8 @@ extension BackupFolder {
                 if !hasTwin(entry, backup) {
                     if let needing {
                         reason = "needed by '\(needing.displayName)'"
+                    } else if entry.deleted >= limit {
+                        reason = "nothing happened here for long, and the clock may be wrong"
                     } else if entry.deleted >= now - least {
                         reason = "another machine may be building on it; it stays a day"
                     }
@@ -107,5 +116,24 @@ extension BackupFolder {
             if areAll, there[backup.name.exact] == nil { gone.insert(backup.name.exact) }
         }
         return plan
+    }
+
+    /// Returns the moment before which a deleted backup was in the trash for long enough.
+    ///
+    /// - Parameters:
+    ///   - date: the moment if the clock is right.
+    ///   - now: the current time.
+    ///   - moments: the times of backups and deletions. A silence between two of them that is too long counts as at
+    ///     most half the time for which the trash is kept.
+    private static func trashLimit(_ date: Date, now: Date, _ moments: [Date]) -> Date {
+        let whole = now.timeIntervalSince(date)
+        var (left, later) = (whole, now)
+        for moment in moments.filter({ $0 < now }).sorted(by: >) {
+            let silence = later.timeIntervalSince(moment)
+            let counted = silence > longestSilence ? min(silence, whole / 2) : silence
+            guard counted < left else { break }
+            (left, later) = (left - counted, moment)
+        }
+        return later - left
     }
 }

@@ -30,6 +30,8 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         public static let lost = Kind(rawValue: "lost")
         /// A change that a loss of power may undo, since it may not be synced to the disk.
         public static let notSynced = Kind(rawValue: "not_synced")
+        /// A backup without a signature, since there is no key: beside signed ones it counts for nothing.
+        public static let notSigned = Kind(rawValue: "not_signed")
     }
 
     public var kind: Kind
@@ -70,7 +72,7 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
 
     public var description: String {
         switch kind {
-        case .anomaly, .noStore: reason
+        case .anomaly, .noStore, .notSigned: reason
         case .notSynced: "the change of '\(path)' may be lost in a power failure: \(reason)"
         // An error often includes the path.
         default: reason.contains("'\(path)'") ? reason : "'\(path)': \(reason)"

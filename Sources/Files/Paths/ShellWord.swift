@@ -29,6 +29,13 @@ public func shellWord(bytes: some Collection<UInt8>) -> String {
     return isHarmless ? "'\(text)'" : text.unicodeScalars.map(piece).joined()
 }
 
+/// Returns a shell command that moves a file away, to a name that nothing has.
+public func moveAway(_ path: FilePath) -> String {
+    let names = (1...).lazy.map { path.derived($0 == 1 ? ".old" : ".old\($0)") }
+    let free = names.first { (try? FileInfo.ifPresent($0)) == .some(nil) } ?? path.derived(".old")
+    return "mv \(shellWord(path)) \(shellWord(free))"
+}
+
 private func piece(_ scalar: Unicode.Scalar) -> String {
     guard scalar.isPrintable else { return escape(scalar.utf8) }
     let isPlain = !scalar.isASCII || UInt8(ascii: scalar).isOfPlainWord

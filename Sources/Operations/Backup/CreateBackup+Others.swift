@@ -96,10 +96,12 @@ extension CreateBackup {
         )
     }
 
-    /// Returns the backup that has the preferred name of a new one.
+    /// Returns the own backup that has the preferred name of a new one, and that it may replace.
+    ///
+    /// It is none of another machine, which may make its own in the same minute each day, and none that a restore made.
     private func rival(ofIncrement isIncrement: Bool, among backups: [Backup]) -> Backup? {
         let name = name(isIncrement: isIncrement)
-        return backups.first { $0.name.exact == name.exact }
+        return folder.own(backups).ordinary.first { $0.name.exact == name.exact }
     }
 
     /// Returns the backups that a new one may be built on: not the one that it will replace, and none for others, since
@@ -114,12 +116,13 @@ extension CreateBackup {
 
     /// Replaces the backup that has a new backup's preferred name, if the options say so.
     ///
-    /// Both are already in the folder. If it fails, the new one keeps its number, and that is a problem.
+    /// Both are already in the folder. If it fails, the new one keeps its number, and that is a problem. A new one that
+    /// has a problem itself, such as much less data, replaces none.
     /// - Parameters:
     ///   - outcome: the new backup.
     ///   - backups: the backups before.
     func replaceRival(with outcome: inout Outcome, among backups: [Backup]) async {
-        guard options.sameName == .replace,
+        guard options.sameName == .replace, outcome.problems.isEmpty,
             let other = rival(ofIncrement: outcome.backup.isIncrement, among: backups),
             other.name.exact != outcome.backup.name.exact
         else { return }

@@ -205,7 +205,7 @@ public struct CreateBackup: Sendable {
             let (backup, error) = try await publish(draft.finish(), written, beside: backups)
             var outcome = Outcome(backup, written, isUnchanged: false, of: backups.count + 1)
             outcome.notSynced = error
-            outcome.problems += error?.problem.map { [$0] } ?? []
+            outcome.problems += [error?.problem, unsigned(backup, written)].compactMap(\.self)
             await replaceRival(with: &outcome, among: backups)
             // Use the name that the backup has now.
             keep(outcome.backup, written, in: lineage)
@@ -214,6 +214,13 @@ public struct CreateBackup: Sendable {
             await draft.discard()
             throw error
         }
+    }
+
+    /// Returns the problem of a backup that should be signed and is not; reading the key told the cause.
+    private func unsigned(_ backup: Backup, _ written: WrittenArchive) -> Problem? {
+        guard folder.keys.signers != nil, written.signature == .none else { return nil }
+        let reason = "'\(backup.displayName)' is not signed"
+        return Problem(kind: .notSigned, path: backup.name, reason: reason)
     }
 
     /// Writes an archive, and another one if a change requires a new cut: data is only ever appended to an archive.

@@ -176,7 +176,9 @@ public struct ImportArchive: Sendable {
                 among: there,
                 ofAnySize: recipients != nil
             )
-            if let same { return ReceiveArchive.Outcome(backup: same, wasThere: true) }
+            if let same, try await isWhole(same) {
+                return ReceiveArchive.Outcome(backup: same, wasThere: true)
+            }
             let isBare = options.tags.isEmpty && options.note == nil
             let annotation = Annotation(of: file.name, tags: options.tags, note: options.note)
             return try await receive.put(
@@ -196,6 +198,24 @@ public struct ImportArchive: Sendable {
             bytes: archived.bytes,
             problems: received.problems
         )
+    }
+
+    /// Returns whether a backup that equals the imported one is whole, as far as it can be read here.
+    ///
+    /// The imported one may be the last whole copy, and its file is likely to be deleted next.
+    private func isWhole(_ backup: Backup) async throws -> Bool {
+        guard backup.file.location != nil else { return true }
+        do {
+            try await context.verifyQuietly(context.open(backup, in: folder))
+            return true
+        } catch let error where error.isOfKeys {
+            return true
+        } catch let error where error.tellsDamage {
+            let damage = explain(error)
+            context.warn("'\(backup.displayName)' is there already, and damaged: \(damage)")
+            await context.rememberCheck(of: backup, in: folder, damage: damage, at: options.date)
+            return false
+        }
     }
 
     /// Returns the time when an archive was made, and the source of that time.

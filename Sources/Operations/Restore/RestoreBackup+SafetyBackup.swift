@@ -108,7 +108,7 @@ extension RestoreBackup {
     }
 
     /// An error for a file that the safety backup lacks and the restore would destroy.
-    private struct NotSaved: ExplainedError {
+    struct NotSaved: ExplainedError {
         let problem: Problem
         let count: Int
 
@@ -120,6 +120,10 @@ extension RestoreBackup {
 
         var description: String {
             "\(problem)" + (count > 1 ? ", and \(count - 1) more" : "")
+        }
+
+        var hint: String? {
+            "make it readable, or move it away and try again; with '--no-safety-backup' it would be lost"
         }
     }
 }

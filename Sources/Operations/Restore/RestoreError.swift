@@ -154,6 +154,7 @@ public enum RestoreError: ExplainedError {
             "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
         case .restoreFailed(let error), .rolledBack(let error, _):
             Advice.after(error) ?? "\(Advice.list) to choose another backup"
+        case .safetyBackupFailed(let error as RestoreBackup.NotSaved): error.hint
         case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"
         case .rollbackFailed:
             "move the directory that you want to its place by hand; nothing was deleted"
@@ -166,7 +167,7 @@ public enum RestoreError: ExplainedError {
             "unmount it: umount \(shellWord(path)); or restore elsewhere with '--target'"
         case .targetNotEmpty: "name a directory that is not there yet"
         case .inTheWay(let leftover):
-            "rename it with '--set restore.set_aside_leftovers=true', or move it away: mv \(shellWord(leftover.path)) \(shellWord(leftover.path)).mine"
+            "rename it with '--set restore.set_aside_leftovers=true', or move it away: \(moveAway(leftover.path))"
         case .noStores: "if that is what you want, add '--allow-no-stores'"
         case .cannotKeep:
             "give its owner write permission for the directories, or move it away for a while"
@@ -175,7 +176,7 @@ public enum RestoreError: ExplainedError {
         case .storesLost:
             "its file system loses what is renamed: keep the stores on a disk of this machine"
         case .cannotRecover(let path, _):
-            "nothing was deleted: look at the directories there, put the one that you want in its place, and then: mv \(shellWord(path)) \(shellWord(path)).old"
+            "nothing was deleted: look at the directories there, put the one that you want in its place, and then: \(moveAway(path))"
         case .newerJournal: "install a newer version"
         case .unsettled(_, _, let error):
             "\(Advice.after(error) ?? "fix that"), then run any command, such as 'grocerydude list', to finish"

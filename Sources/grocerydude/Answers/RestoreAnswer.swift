@@ -115,7 +115,7 @@ struct RestoreAnswer: Answer {
         if let removal { console.done(removal) }
         if let safety = outcome.safetyBackup {
             console.message(
-                "the data from before is in '\(safety.displayName)': to undo, run \(UndoHint.command(only: only ?? []))"
+                "the data from before is in '\(safety.displayName)': to undo, run \(UndoHint.command(safety, only: only ?? []))"
             )
         }
         guard outcome.replacesData else { return }
@@ -135,11 +135,16 @@ struct RestoreAnswer: Answer {
 enum UndoHint {
     /// Returns the command, in quotes.
     ///
-    /// - Parameter paths: the restored paths if only a part was restored, since later changes of other paths must stay.
+    /// - Parameters:
+    ///   - safety: the safety backup; `--undo` takes none that is not signed, so the command names such a one.
+    ///   - paths: the restored paths if only a part was restored, since later changes of other paths must stay.
     /// - Returns: the command.
-    static func command(only paths: [String]) -> String {
+    static func command(_ safety: Backup, only paths: [String]) -> String {
         let names = paths.map(Advice.part)
         let only = names.isEmpty ? "" : " --only \(names.joined(separator: " "))"
+        guard safety.distrust == nil else {
+            return "'\(Advice.command("restore\(only)", safety.displayName))'"
+        }
         return "'grocerydude restore --undo\(only)'"
     }
 }

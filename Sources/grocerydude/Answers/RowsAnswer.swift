@@ -26,7 +26,7 @@ struct RowsAnswer: Answer {
     var safetyBackup: String?
     var dryRun: Bool
     var problems: [Problem]
-    private let safety: String?
+    private let safety: Backup?
     /// The names for the undo; files beside the store belong to the rows.
     private var undone: [String] { [store] }
 
@@ -61,7 +61,7 @@ struct RowsAnswer: Answer {
         safetyBackup = outcome.safetyBackup?.name
         dryRun = isDryRun
         problems = outcome.problems
-        safety = outcome.safetyBackup?.displayName
+        safety = outcome.safetyBackup
     }
 
     /// A summary in one line.
@@ -108,7 +108,7 @@ struct RowsAnswer: Answer {
         }
         if let safety {
             console.message(
-                "the data from before is in '\(safety)': to undo, run \(UndoHint.command(only: undone))"
+                "the data from before is in '\(safety.displayName)': to undo, run \(UndoHint.command(safety, only: undone))"
             )
         }
     }

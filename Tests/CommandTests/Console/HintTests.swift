@@ -190,4 +190,13 @@ struct HintTests {
         let command = "printf '%s' \(shellWord(bytes: bytes))"
         #expect(try Tool.run("bash", ["-c", command]).output == bytes)
     }
+
+    @Test("A hint moves a path away to a name that nothing has")
+    func movingAway() throws {
+        let sandbox = try Sandbox()
+        let path = sandbox.path("a b")
+        #expect(moveAway(path) == "mv '\(path)' '\(path).old'")
+        try sandbox.write("mine", to: "a b.old")
+        #expect(moveAway(path) == "mv '\(path)' '\(path).old2'")
+    }
 }

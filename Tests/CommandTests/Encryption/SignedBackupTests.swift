@@ -359,9 +359,16 @@ struct SignedBackupTests {
         #expect(try rows().allSatisfy { $0["signer"] as? String == "this machine" })
         let file = program.sandbox.path("File").string
         try program.sandbox.write("in the way", to: "File")
-        let unsigned = try program.run(["backup"] + places, environment: ["XDG_STATE_HOME": file])
-        #expect(unsigned.status == 0, "\(unsigned.errors)")
+        func runWithoutState(_ arguments: String...) throws -> Tool.Outcome {
+            try program.run(arguments + places, environment: ["XDG_STATE_HOME": file])
+        }
+        let unsigned = try runWithoutState("backup")
+        #expect(unsigned.status == 3, "\(unsigned.errors)")
         #expect(unsigned.errors.contains("the backup is not signed"), "\(unsigned.errors)")
+        // An undo would pass the unsigned safety backup over.
+        let restored = try runWithoutState("restore", "latest", "--yes")
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(restored.errors.contains("to undo, run 'grocerydude restore '["))
     }
 
     @Test("No backup is pruned while the trusted keys cannot be read, and every command says so")
@@ -381,7 +388,7 @@ struct SignedBackupTests {
             #expect(outcome.errors.contains("the trusted keys cannot be read: "), "\(command)")
         }
         let unsigned = try run("backup")
-        #expect(unsigned.status == 0, "\(unsigned.errors)")
+        #expect(unsigned.status == 3, "\(unsigned.errors)")
         #expect(unsigned.errors.contains("the backup is not signed"), "\(unsigned.errors)")
         #expect(try rows().count == 3)
     }

@@ -94,6 +94,29 @@ struct SameNameTests {
         #expect(try await backUp(.number).backup.name.contains(" (2) "))
     }
 
+    @Test("A backup does not replace one of another machine or of a restore, nor with much less data")
+    func replacesNone() async throws {
+        var other = scene.folder()
+        other.origin = Origin(id: "1", name: "other")
+        let first = try await backUp(.number, to: other).backup
+        func expectNumber(_ number: Int, to folder: BackupFolder) async throws {
+            let made = try await backUp(.replace, to: folder)
+            #expect(made.replaced == nil)
+            let name = BackupName.make(Scene.morning, in: Scene.utc, number: number)
+            #expect(made.backup.name == name)
+        }
+        var own = scene.folder()
+        own.origin = Origin(id: "2", name: "own")
+        try await expectNumber(2, to: own)
+        #expect(try await scene.list().contains { $0.id == first.id })
+        for file in try Directory.open(scene.stores).names() {
+            try LocalFileSystem().remove(scene.stores.appending(file.description))
+        }
+        try scene.sandbox.write("left", to: "Stores/note")
+        try await expectNumber(3, to: other)
+        #expect(try await trash().isEmpty)
+    }
+
     @Test("A second backup of one minute does not replace a pinned one")
     func pinned() async throws {
         let first = try await backUp(.number).backup

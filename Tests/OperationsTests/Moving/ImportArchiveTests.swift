@@ -75,6 +75,22 @@ struct ImportArchiveTests {
         #expect(try scene.leftovers() == ["download.zip"])
     }
 
+    @Test("An import of what is there already is made all the same if that is damaged")
+    func damagedThere() async throws {
+        let backup = try await scene.backUp().backup
+        let whole = try scene.sandbox.read("Remote/\(backup.name)")
+        try scene.sandbox.write(whole, to: "whole.zip")
+        var damaged = whole
+        for index in 200..<216 { damaged[index] ^= 0xFF }
+        try scene.sandbox.write(damaged, to: "Remote/\(backup.name)")
+        let path = scene.sandbox.path("whole.zip")
+        let outcome = try await run(path)
+        #expect(!outcome.wasThere && outcome.backup.name != backup.name)
+        #expect(scene.told.contains { $0.contains("is there already, and damaged") })
+        #expect(try await run(path).wasThere)
+        #expect(try await scene.list().count == 2)
+    }
+
     @Test(
         "An import of a foreign archive takes the given time, or its name's, or its file's",
         .enabled(if: Tool.isInstalled("python3"), "python3 is not installed")

@@ -360,6 +360,27 @@ struct PruneBackupsTests {
         #expect(try await scene.folder().trashed().map(\.name) == [names[0]])
     }
 
+    @Test("with a clock that is years ahead leaves half of the time to bring a backup back")
+    func clockAhead() async throws {
+        let names = try await backUp(daysAgo: [2, 1, 0])
+        let backup = try await scene.folder().find(names[0])
+        let week = Duration.seconds(7 * 86_400)
+        try await delete.run(backup, at: Scene.morning, keepingTrash: week)
+        let wrong = Scene.morning + 730 * day
+        for (days, isLeft) in [(0.0, true), (1, true), (4, false)] {
+            _ = try await scene.backUp(at: wrong + days * day)
+            let prune = pruning {
+                $0.policy.counts[.last] = 9
+                $0.now = wrong + days * day + 60
+                $0.keepsTrash = week
+            }
+            let trash = try await prune.run().trash
+            #expect(trash.keep.allSatisfy { $0.reason.contains("the clock may be wrong") })
+            #expect(trash.keep.isEmpty != isLeft)
+            #expect(try await scene.folder().trashed().isEmpty != isLeft)
+        }
+    }
+
     @Test("at once and for good, where that is asked for, takes nothing else with it")
     func forGood() async throws {
         let names = try await backUp(daysAgo: [2, 1, 0])

@@ -19,7 +19,7 @@ public enum ExtractError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .ofAnotherState(let path, _):
-            "move it away: mv \(shellWord(path)) \(shellWord(path.derived(".old"))); or name an empty directory"
+            "move it away: \(moveAway(path)); or name an empty directory"
         }
     }
 }

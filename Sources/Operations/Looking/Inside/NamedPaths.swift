@@ -7,7 +7,8 @@ internal import Files
 struct NamedPaths {
     /// The names, without a leading `./` and a trailing `/`.
     let names: [String]
-    private let bytes: [[UInt8]]
+    /// The bytes of the names themselves, and of the paths that are printed so if those are others.
+    private var forms: [(exact: [UInt8]?, printed: [UInt8]?)]
 
     init(_ names: [String]) {
         self.names = names.map { name in
@@ -17,7 +18,11 @@ struct NamedPaths {
             while text.count > 1, text.last == UInt8(ascii: "/") { text = text.dropLast() }
             return String(Substring(text))
         }
-        bytes = self.names.map { Array($0.utf8) }
+        forms = self.names.map { name in
+            let exact = Array(name.utf8)
+            let printed = RelativePath(printed: name)?.bytes
+            return (exact, printed == exact ? nil : printed)
+        }
     }
 
     /// Whether one of the names denotes the whole directory.
@@ -28,23 +33,34 @@ struct NamedPaths {
     /// - Parameter path: the path of an entry.
     /// - Returns: the indices of these names, and the path that the shortest of them denotes; `nil` if none matches.
     func match(_ path: RelativePath) -> (indices: [Int], root: RelativePath)? {
-        let text = path.description.utf8
-        let shown = text.count == path.bytes.count ? nil : Array(text)
-        let indices = bytes.indices.filter { index in
-            Self.leads(bytes[index], to: path.bytes)
-                || shown.map { Self.leads(bytes[index], to: $0) } ?? false
+        let indices = forms.indices.filter {
+            Self.leads(forms[$0].exact, to: path) || Self.leads(forms[$0].printed, to: path)
         }
         // A printed name may be longer than the path, but has as many components.
-        let depths = indices.map { bytes[$0].count { $0 == UInt8(ascii: "/") } + 1 }
+        let depths = indices.map { names[$0].utf8.count { $0 == UInt8(ascii: "/") } + 1 }
         guard let depth = depths.min() else { return nil }
         var root = path
         while root.components.count > depth, let parent = root.parent { root = parent }
         return (indices, root)
     }
 
-    private static func leads(_ name: [UInt8], to path: [UInt8]) -> Bool {
-        guard path.starts(with: name) else { return false }
-        return path.count == name.count || path[name.count] == UInt8(ascii: "/")
+    /// Lets each name denote only the path that is printed so if there is one, else only the path that it is exactly.
+    ///
+    /// - Parameter forEach: passes each path to a closure.
+    mutating func settle(_ forEach: ((RelativePath) -> Void) throws -> Void) rethrows {
+        var unsettled = Set(forms.indices.filter { forms[$0].printed != nil })
+        guard !unsettled.isEmpty else { return }
+        try forEach { path in
+            for index in unsettled where Self.leads(forms[index].printed, to: path) {
+                forms[index].exact = nil
+                unsettled.remove(index)
+            }
+        }
+    }
+
+    private static func leads(_ name: [UInt8]?, to path: RelativePath) -> Bool {
+        guard let name, path.bytes.starts(with: name) else { return false }
+        return path.bytes.count == name.count || path.bytes[name.count] == UInt8(ascii: "/")
     }
 }
 
@@ -57,7 +73,8 @@ extension OpenedBackup {
     func items(
         _ paths: NamedPaths
     ) throws -> [(item: ArchiveItem, root: RelativePath)] {
-        var found: [(item: ArchiveItem, root: RelativePath)] = []
+        var (paths, found) = (paths, [(item: ArchiveItem, root: RelativePath)]())
+        try paths.settle { tell in try forEach { tell($0.attributes.path) } }
         var missing = Set(paths.names.indices)
         var others: [String] = []
         try forEach { item in

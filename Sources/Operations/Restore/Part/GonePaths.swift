@@ -40,7 +40,7 @@ extension PartSearch {
         }
         var found: [Int: [RelativePath]] = [:]
         for index in missing {
-            found[index] = try livePaths(of: paths.names[index]).filter { path in
+            found[index] = try [livePath(of: paths.names[index])].compactMap(\.self).filter { path in
                 try isNew(path) && (owner(of: path) == nil || liveStores[path] != nil)
             }
         }
@@ -50,22 +50,11 @@ extension PartSearch {
         return (NamedPaths(rest.map { paths.names[$0] }), gone)
     }
 
-    /// Returns the paths that a name denotes in the stores directory: the exact path, else paths that are printed so.
-    private func livePaths(of name: String) throws -> [RelativePath] {
-        if let path = try? RelativePath(name), try FileInfo.inside(live.path, path) != nil {
-            return [path]
+    /// Returns the path that a name denotes in the stores directory: the path that is printed so, else the exact one.
+    private func livePath(of name: String) throws -> RelativePath? {
+        try [RelativePath(printed: name), try? RelativePath(name)].compactMap(\.self).first {
+            try FileInfo.inside(live.path, $0) != nil
         }
-        // Only paths that need escapes are printed differently.
-        guard name.contains("\\") else { return [] }
-        let named = NamedPaths([name])
-        var paths: [RelativePath] = []
-        try Directory.open(live.path).walk(failed: { throw $1 }) { file in
-            try context.checkCancellation()
-            guard named.match(file.path)?.root == file.path else { return .descend }
-            paths.append(file.path)
-            return .skip
-        }
-        return paths
     }
 
     /// Returns the directories that the backup lacks, and that contain only names that are removed.

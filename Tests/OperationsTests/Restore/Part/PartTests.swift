@@ -67,6 +67,34 @@ struct PartTests {
         #expect(try await part.scene.list().count == 1)
     }
 
+    @Test("is the one that is printed as its name, where a name is printed for one and is another")
+    func nameOfTwo() async throws {
+        let scene = try Scene()
+        let paths = try [RelativePath(validating: [0xFF]), RelativePath("\\xFF")].map {
+            $0.below(scene.stores)
+        }
+        func write(_ text: String) throws {
+            for path in paths {
+                try LocalFileSystem().remove(path)
+                try LocalFileSystem().write(Array(text.utf8), to: path)
+            }
+        }
+        func contents(afterRestoring name: String) async throws -> [String] {
+            _ = try await scene.restore {
+                $0.only = [name]
+                $0.makesSafetyBackup = false
+            }
+            return try paths.map {
+                String(decoding: try File.contents(of: $0, limit: 9), as: UTF8.self)
+            }
+        }
+        try write("old")
+        _ = try await scene.backUp()
+        try write("new")
+        #expect(try await contents(afterRestoring: "\\xFF") == ["old", "new"])
+        #expect(try await contents(afterRestoring: "\\\\xFF") == ["old", "old"])
+    }
+
     @Test("may be named twice, by names in one another, and with slashes at either end")
     func overlapping() async throws {
         let part = try await PartScene()

@@ -210,7 +210,7 @@ public struct ImportArchive: Sendable {
             return true
         } catch let error where error.isOfKeys {
             return true
-        } catch let error where error.tellsDamage {
+        } catch let error where error.reportsDamage {
             let damage = explain(error)
             context.warn("'\(backup.displayName)' is there already, and damaged: \(damage)")
             await context.rememberCheck(of: backup, in: folder, damage: damage, at: options.date)

@@ -27,7 +27,7 @@ public final class DirectoryWatch: Sendable {
     ///
     /// - Parameters:
     ///   - paths: the directories.
-    ///   - isTold: whether to use the kernel's events if possible.
+    ///   - usesEvents: whether to use the kernel's events if possible.
     init(_ paths: [FilePath], usesEvents: Bool) {
         self.paths = paths
         queue = usesEvents ? Self.openQueue(paths) : nil

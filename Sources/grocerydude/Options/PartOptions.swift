@@ -25,7 +25,7 @@ struct PartOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only the rows that meet a condition in SQL: \"name = 'Milk'\".",
+            "Only the rows that meet this SQL: \"name = 'Milk'\".",
             valueName: "sql"
         )
     )

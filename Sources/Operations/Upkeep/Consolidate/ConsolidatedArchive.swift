@@ -57,15 +57,12 @@ struct ConsolidatedArchive {
         // Large buffers then return to the system when they are freed, before the verification.
         MemoryArenas.keepFreed()
         context.report(.began(.reading, total: increment.bytes))
-        let incrementTrailer = try increment.forEach {
+        let end = try increment.forEach {
             try archive.add(copying: $0, progressed: context.advance)
         }
         try archive.drain()
-        let trailer = try manifest.finish(
-            problems: incrementTrailer?.problems ?? [],
-            recordsState: true
-        )
-        guard trailer.state == incrementTrailer?.state else {
+        let trailer = try manifest.finish(problems: end?.problems ?? [], recordsState: true)
+        guard trailer.state == end?.state else {
             throw ArchivedBackupError.badManifest(
                 increment.name,
                 reason: "checksum mismatch after applying the increment to its base"

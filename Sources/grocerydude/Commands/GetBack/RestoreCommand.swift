@@ -37,7 +37,7 @@ struct RestoreCommand: FolderCommand {
         discussion: """
             The backup is verified, unpacked beside the stores directory and checked; only then do the \
             two directories change places. If a store does not open then, the old data comes back. The \
-            replaced data is backed up first; '--undo' restores it.
+            replaced data is backed up first, for '--undo'.
 
             A backup is named by its file name, its display name, any unique part of it, or 'latest'. On a terminal it \
             may be left out, to choose from a list. 'latest', '--at' and '--undo' look at backups of this stores \

@@ -10,8 +10,13 @@ final class QueryWatch {
         self.check = check
     }
 
+    /// The length in bytes that a value may have in any store, however small.
+    private static let leastLength: Int64 = 256 << 10
+
     /// Runs `body`, whose long queries can be stopped.
     ///
+    /// SQLite asks the handler between two steps of a statement only. A function in a hostile schema could compute for
+    /// hours, and take gigabytes, within one step. So no value may be longer than four times the store.
     /// - Throws: the error of `check`, in place of the query's error.
     static func watching<Result>(
         _ database: OpaquePointer,
@@ -33,8 +38,21 @@ final class QueryWatch {
         let context = Unmanaged.passUnretained(watch).toOpaque()
         sqlite3_progress_handler(database, 100_000, callback, context)
         defer { sqlite3_progress_handler(database, 0, nil, nil) }
+        // A negative limit leaves it as it is (https://www.sqlite.org/c3ref/limit.html).
+        let limit = size(of: database).map { max(4 * $0, leastLength) } ?? -1
+        let before = sqlite3_limit(database, SQLITE_LIMIT_LENGTH, CInt(clamping: limit))
+        defer { sqlite3_limit(database, SQLITE_LIMIT_LENGTH, before) }
         let result = Swift.Result { try body() }
         if let error = watch.error { throw error }
         return try result.get()
+    }
+
+    /// Returns the length of a database in bytes; `nil` if SQLite cannot read it.
+    private static func size(of database: OpaquePointer) -> Int64? {
+        let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+        guard let statement = try? Statement(database, name: "", sql),
+            (try? statement.step()) == true
+        else { return nil }
+        return statement.integer(0)
     }
 }

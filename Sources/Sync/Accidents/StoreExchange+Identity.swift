@@ -64,9 +64,13 @@ extension StoreExchange {
             }
             return (own, suspects)
         }
-        for (folder, file) in suspects where try await container.author(of: file, in: folder) == own
-        {
-            return true
+        for (folder, file) in suspects {
+            guard let found = try await container.author(of: file, in: folder), found.device == own
+            else { continue }
+            // A file that this device wrote and that was copied under another name is no accident.
+            if try !sidecar.read({ try $0.files.owns(found.id) || $0.files.hasSeen(found.id) }) {
+                return true
+            }
         }
         return false
     }
@@ -92,8 +96,11 @@ extension ContainerName {
 }
 
 extension Container {
-    /// Returns the device that wrote a data file; `nil` if the file is none, or is incomplete.
-    fileprivate func author(of file: RemoteFile, in folder: Folder) async throws -> DeviceID? {
+    /// Returns a data file's identity and the device that wrote it; `nil` if the file is none, or is incomplete.
+    fileprivate func author(
+        of file: RemoteFile,
+        in folder: Folder
+    ) async throws -> (id: Digest, device: DeviceID)? {
         do {
             let bytes = try await read(file, in: folder.rawValue)
             let envelope = try Envelope(
@@ -102,9 +109,10 @@ extension Container {
                 inflate: RawDeflate.inflate
             )
             if envelope.kind == .baselineIndex {
-                return try BaselineIndex(envelope, name: file.name).header.device
+                let index = try BaselineIndex(envelope, name: file.name)
+                return (envelope.id, index.header.device)
             }
-            return try ChangeFile(envelope, name: file.name).header.device
+            return (envelope.id, try ChangeFile(envelope, name: file.name).header.device)
         } catch is ChangeError {
             return nil
         } catch RemoteError.noFile {

@@ -19,6 +19,12 @@ struct KeySettings: Equatable, Sendable {
     /// A shell command that prints the password.
     var passwordCommand: String?
 
+    /// Whether a password is set, also by the environment.
+    var hasPassword: Bool {
+        passwordFile != nil || passwordCommand != nil
+            || ProcessEnvironment.value(KeyRing.passwordVariable) != nil
+    }
+
     /// The named files, by setting.
     var files: KeyValuePairs<String, [FilePath]> {
         [

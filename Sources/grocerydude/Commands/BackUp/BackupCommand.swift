@@ -100,6 +100,14 @@ struct BackupCommand: FolderCommand {
 
     func validate(_ profile: Profile) throws {
         _ = try exclusions.read(profile)
+        let keys = folder.keys
+        guard profile.keys.recipients.isEmpty, keys.passwordFile ?? keys.passwordCommand != nil else {
+            return
+        }
+        throw UsageError(
+            "a password alone does not encrypt a backup: no recipient is set",
+            hint: "add '--recipient password'"
+        )
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
@@ -118,6 +126,14 @@ struct BackupCommand: FolderCommand {
 
     /// Makes one backup.
     func backUp(_ invocation: Invocation) async throws -> CommandResult {
+        let keys = invocation.profile.keys
+        if keys.recipients.isEmpty, keys.hasPassword {
+            invocation.context.report(
+                .warning(
+                    "the backup is not encrypted, though a password is set: set 'recipients: [password]'"
+                )
+            )
+        }
         let result = try await make(invocation)
         if result.isSuccess, output.quiet { KeyReminder(invocation).remind() }
         return result

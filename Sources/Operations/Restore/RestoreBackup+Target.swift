@@ -12,6 +12,12 @@ extension RestoreBackup {
     /// - Returns: the outcome.
     /// - Throws: `RestoreError.targetNotEmpty`; see `run`.
     public func extract(_ backup: Backup, to target: FilePath) async throws -> Outcome {
+        try await context.notingDamage(of: backup, in: folder, at: options.backup.date) {
+            try await extractWhole(backup, to: target)
+        }
+    }
+
+    private func extractWhole(_ backup: Backup, to target: FilePath) async throws -> Outcome {
         let target = try ExtractTarget(target)
         try makeParent(of: target.path)
         let archived = try await open(backup)

@@ -146,28 +146,25 @@ public struct RestoreBackup: Sendable {
     ///   path is not in the backup; `FileError.locked`; `CancellationError`.
     public func run(_ plan: RestorePlan) async throws -> Outcome {
         try await context.notingDamage(of: plan.backup, in: folder, at: options.backup.date) {
-            try await recoverAndRun(plan)
-        }
-    }
-
-    private func recoverAndRun(_ plan: RestorePlan) async throws -> Outcome {
-        try makeParent(of: plan.stores)
-        let recovery = RecoverRestore(
-            of: plan.stores,
-            announcing: options.announcement,
-            context: context,
-            fileSystem: fileSystem
-        )
-        while true {
-            guard let paths = try RestorePaths(resolving: plan.stores) else {
-                throw OperationError.noStores(plan.stores)
+            try makeParent(of: plan.stores)
+            let recovery = RecoverRestore(
+                of: plan.stores,
+                announcing: options.announcement,
+                context: context,
+                fileSystem: fileSystem
+            )
+            while true {
+                guard let paths = try RestorePaths(resolving: plan.stores) else {
+                    throw OperationError.noStores(plan.stores)
+                }
+                let outcome: Outcome? = try await RestoreLocks.withLocks(on: paths, context) {
+                    locks in
+                    if try recovery.runLocked(paths) { return nil }
+                    return try await carryOut(plan, paths, locks)
+                }
+                // After a recovery, the locks must be taken again on other directories.
+                if let outcome { return outcome }
             }
-            let outcome: Outcome? = try await RestoreLocks.withLocks(on: paths, context) { locks in
-                if try recovery.runLocked(paths) { return nil }
-                return try await carryOut(plan, paths, locks)
-            }
-            // After a recovery, the locks must be taken again on other directories.
-            if let outcome { return outcome }
         }
     }
 

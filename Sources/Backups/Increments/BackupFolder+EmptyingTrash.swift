@@ -15,20 +15,62 @@ public struct TrashPlan: Sendable {
     public var keep: [Kept] = []
 
     package init() {}
-}
 
-extension BackupFolder {
     /// The longest time without any backup or deletion that counts in full.
     ///
     /// After a longer one the clock may be wrong, and a clock that is years ahead must not empty the trash.
     private static let longestSilence: TimeInterval = 31 * 86_400
 
+    /// Returns the moment before which a deleted backup was in the trash for long enough.
+    ///
+    /// - Parameters:
+    ///   - date: the moment if the clock is right.
+    ///   - now: the current time.
+    ///   - moments: the times of backups and deletions. A silence between two of them that is too long counts as at
+    ///     most half the time for which the trash is kept.
+    /// - Returns: the moment, which is the given one or earlier.
+    fileprivate static func limit(_ date: Date, now: Date, _ moments: [Date]) -> Date {
+        let whole = now.timeIntervalSince(date)
+        var (left, later) = (whole, now)
+        for moment in moments.filter({ $0 < now }).sorted(by: >) {
+            let silence = later.timeIntervalSince(moment)
+            let counted = silence > longestSilence ? min(silence, whole / 2) : silence
+            guard counted < left else { break }
+            (left, later) = (left - counted, moment)
+        }
+        return later - left
+    }
+
+    /// Returns the reason to keep a deleted backup in spite of its age; `nil` if there is none.
+    ///
+    /// - Parameters:
+    ///   - entry: the deleted backup.
+    ///   - needing: a backup that needs it.
+    ///   - limit: see `limit`.
+    ///   - latest: the moment before which others may have begun to build on it.
+    /// - Returns: the reason.
+    fileprivate static func reason(
+        toKeep entry: TrashedBackup,
+        neededBy needing: Backup?,
+        _ limit: Date,
+        _ latest: Date
+    ) -> String? {
+        if let needing { return "needed by '\(needing.displayName)'" }
+        if entry.deleted >= limit {
+            return "nothing happened here for long, and the clock may be wrong"
+        }
+        return entry.deleted < latest
+            ? nil : "another machine may be building on it; it stays a day"
+    }
+}
+
+extension BackupFolder {
     /// Permanently removes every backup that was deleted before a moment, and forgets its annotation.
     ///
     /// It keeps backups that another existing or deleted backup needs.
     ///
     /// - Parameters:
-    ///   - date: the moment; it is earlier if nothing happened in the folder for long, see `longestSilence`.
+    ///   - date: the moment; it is earlier if nothing happened in the folder for long, see `TrashPlan`.
     ///   - now: the current time. A backup that others may be built on stays for a day in any case, unless it has a
     ///     twin in the folder.
     /// - Returns: the removed and the kept backups, and a problem for each backup that could not be removed.
@@ -78,7 +120,7 @@ extension BackupFolder {
         let hasIncrements = (listed + trashed.map(\.backup)).contains(where: \.isIncrement)
         let deeds = memory.catalog.deeds(in: address)
         let moments = listed.compactMap(\.time) + entries.map(\.deleted)
-        let limit = Self.trashLimit(date, now: now, moments)
+        let limit = TrashPlan.limit(date, now: now, moments)
         /// Returns whether the folder has the same backup under the same name, so that nothing needs this one.
         func hasTwin(_ entry: TrashedBackup, _ backup: Backup) -> Bool {
             guard let twin = there[entry.name.exact], twin.damage == nil else { return false }
@@ -94,16 +136,9 @@ extension BackupFolder {
                 let isInLineage =
                     backup.isInLineage || hasIncrements && entry.file.location == nil
                 let least = isInLineage ? Double(Backup.leastTrash.components.seconds) : 0
-                var reason: String?
-                if !hasTwin(entry, backup) {
-                    if let needing {
-                        reason = "needed by '\(needing.displayName)'"
-                    } else if entry.deleted >= limit {
-                        reason = "nothing happened here for long, and the clock may be wrong"
-                    } else if entry.deleted >= now - least {
-                        reason = "another machine may be building on it; it stays a day"
-                    }
-                }
+                let reason =
+                    hasTwin(entry, backup)
+                    ? nil : TrashPlan.reason(toKeep: entry, neededBy: needing, limit, now - least)
                 if reason == nil, going.insert(entry.file.name.exact).inserted {
                     plan.remove.append(entry)
                 }
@@ -116,24 +151,5 @@ extension BackupFolder {
             if areAll, there[backup.name.exact] == nil { gone.insert(backup.name.exact) }
         }
         return plan
-    }
-
-    /// Returns the moment before which a deleted backup was in the trash for long enough.
-    ///
-    /// - Parameters:
-    ///   - date: the moment if the clock is right.
-    ///   - now: the current time.
-    ///   - moments: the times of backups and deletions. A silence between two of them that is too long counts as at
-    ///     most half the time for which the trash is kept.
-    private static func trashLimit(_ date: Date, now: Date, _ moments: [Date]) -> Date {
-        let whole = now.timeIntervalSince(date)
-        var (left, later) = (whole, now)
-        for moment in moments.filter({ $0 < now }).sorted(by: >) {
-            let silence = later.timeIntervalSince(moment)
-            let counted = silence > longestSilence ? min(silence, whole / 2) : silence
-            guard counted < left else { break }
-            (left, later) = (left - counted, moment)
-        }
-        return later - left
     }
 }

@@ -168,7 +168,7 @@ public struct ImportArchive: Sendable {
         await context.removeRemoteLeftovers(of: folder)
         let received = try await receive.resealing(parcel, named: newName, for: recipients) {
             parcel,
-            file in
+            file -> ReceiveArchive.Outcome in
             let backup = try folder.backup(file, of: archived)
             let same = try await receive.same(
                 as: backup,
@@ -176,9 +176,7 @@ public struct ImportArchive: Sendable {
                 among: there,
                 ofAnySize: recipients != nil
             )
-            if let same, try await isWhole(same) {
-                return ReceiveArchive.Outcome(backup: same, wasThere: true)
-            }
+            if let same, try await isWhole(same) { return .init(backup: same, wasThere: true) }
             let isBare = options.tags.isEmpty && options.note == nil
             let annotation = Annotation(of: file.name, tags: options.tags, note: options.note)
             return try await receive.put(

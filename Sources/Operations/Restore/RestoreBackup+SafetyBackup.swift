@@ -106,24 +106,4 @@ extension RestoreBackup {
             throw RestoreError.safetyBackupFailed(error)
         }
     }
-
-    /// An error for a file that the safety backup lacks and the restore would destroy.
-    struct NotSaved: ExplainedError {
-        let problem: Problem
-        let count: Int
-
-        init?(_ problems: [Problem]) {
-            let lost = problems.filter { $0.kind == .unreadable }
-            guard let first = lost.first else { return nil }
-            (problem, count) = (first, lost.count)
-        }
-
-        var description: String {
-            "\(problem)" + (count > 1 ? ", and \(count - 1) more" : "")
-        }
-
-        var hint: String? {
-            "make it readable, or move it away and try again; with '--no-safety-backup' it would be lost"
-        }
-    }
 }

@@ -12,30 +12,32 @@ extension RestoreBackup {
     /// - Returns: the outcome.
     /// - Throws: `RestoreError.targetNotEmpty`; see `run`.
     public func extract(_ backup: Backup, to target: FilePath) async throws -> Outcome {
-        let target = try ExtractTarget(target)
-        try makeParent(of: target.path)
-        let archived = try await open(backup)
-        do {
-            try archived.checkSpace(at: target.parent)
-            var outcome = Outcome(backup, archived, path: target.path, replacesData: false)
-            if options.isDryRun {
-                if archived.isAtHand { try context.verify(archived) }
+        try await context.notingDamage(of: backup, in: folder, at: options.backup.date) {
+            let target = try ExtractTarget(target)
+            try makeParent(of: target.path)
+            let archived = try await open(backup)
+            do {
+                try archived.checkSpace(at: target.parent)
+                var outcome = Outcome(backup, archived, path: target.path, replacesData: false)
+                if options.isDryRun {
+                    if archived.isAtHand { try context.verify(archived) }
+                    return outcome
+                }
+                try target.build(&outcome, with: fileSystem) { staged, outcome in
+                    let rules = AttributeRules(keepingSetID: options.keepsSetID)
+                    let flush = try context.extract(archived, into: .open(staged), by: rules)
+                    defer { flush.close() }
+                    let search = try ExternalDataSearch(in: StoresDirectory(staged), context)
+                    defer { search.close() }
+                    outcome.stores = try checkStaged(staged)
+                    outcome.problems = try search.finish()
+                    try flush.wait()
+                }
+                context.reportProblems(outcome.problems)
                 return outcome
+            } catch {
+                throw RestoreError.saying(error)
             }
-            try target.build(&outcome, with: fileSystem) { staged, outcome in
-                let rules = AttributeRules(keepingSetID: options.keepsSetID)
-                let flush = try context.extract(archived, into: .open(staged), by: rules)
-                defer { flush.close() }
-                let search = try ExternalDataSearch(in: StoresDirectory(staged), context)
-                defer { search.close() }
-                outcome.stores = try checkStaged(staged)
-                outcome.problems = try search.finish()
-                try flush.wait()
-            }
-            context.reportProblems(outcome.problems)
-            return outcome
-        } catch {
-            throw RestoreError.saying(error)
         }
     }
 

@@ -145,23 +145,26 @@ public struct RestoreBackup: Sendable {
     /// - Throws: `RestoreError`, `OperationError`, which report the state afterwards; `LookingError.noFile` if a named
     ///   path is not in the backup; `FileError.locked`; `CancellationError`.
     public func run(_ plan: RestorePlan) async throws -> Outcome {
-        try makeParent(of: plan.stores)
-        let recovery = RecoverRestore(
-            of: plan.stores,
-            announcing: options.announcement,
-            context: context,
-            fileSystem: fileSystem
-        )
-        while true {
-            guard let paths = try RestorePaths(resolving: plan.stores) else {
-                throw OperationError.noStores(plan.stores)
+        try await context.notingDamage(of: plan.backup, in: folder, at: options.backup.date) {
+            try makeParent(of: plan.stores)
+            let recovery = RecoverRestore(
+                of: plan.stores,
+                announcing: options.announcement,
+                context: context,
+                fileSystem: fileSystem
+            )
+            while true {
+                guard let paths = try RestorePaths(resolving: plan.stores) else {
+                    throw OperationError.noStores(plan.stores)
+                }
+                let outcome: Outcome? = try await RestoreLocks.withLocks(on: paths, context) {
+                    locks in
+                    if try recovery.runLocked(paths) { return nil }
+                    return try await carryOut(plan, paths, locks)
+                }
+                // After a recovery, the locks must be taken again on other directories.
+                if let outcome { return outcome }
             }
-            let outcome: Outcome? = try await RestoreLocks.withLocks(on: paths, context) { locks in
-                if try recovery.runLocked(paths) { return nil }
-                return try await carryOut(plan, paths, locks)
-            }
-            // After a recovery, the locks must be taken again on other directories.
-            if let outcome { return outcome }
         }
     }
 

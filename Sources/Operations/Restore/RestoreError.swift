@@ -1,6 +1,8 @@
 internal import Age
+internal import Archives
 internal import Backups
 public import Files
+internal import Foundation
 internal import Remotes
 internal import Stores
 public import SystemPackage
@@ -154,7 +156,7 @@ public enum RestoreError: ExplainedError {
             "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
         case .restoreFailed(let error), .rolledBack(let error, _):
             Advice.after(error) ?? "\(Advice.list) to choose another backup"
-        case .safetyBackupFailed(let error as RestoreBackup.NotSaved): error.hint
+        case .safetyBackupFailed(let error as NotSaved): error.hint
         case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"
         case .rollbackFailed:
             "move the directory that you want to its place by hand; nothing was deleted"
@@ -182,6 +184,65 @@ public enum RestoreError: ExplainedError {
             "\(Advice.after(error) ?? "fix that"), then run any command, such as 'grocerydude list', to finish"
         case .refusedInUse:
             "close it, then run any command, such as 'grocerydude list', to put back the data from before"
+        }
+    }
+}
+
+/// An error for a file that the safety backup lacks and the restore would destroy.
+struct NotSaved: ExplainedError {
+    let problem: Problem
+    let count: Int
+
+    init?(_ problems: [Problem]) {
+        let lost = problems.filter { $0.kind == .unreadable }
+        guard let first = lost.first else { return nil }
+        (problem, count) = (first, lost.count)
+    }
+
+    var description: String {
+        "\(problem)" + (count > 1 ? ", and \(count - 1) more" : "")
+    }
+
+    var hint: String? {
+        "make it readable, or move it away and try again; with '--no-safety-backup' it would be lost"
+    }
+}
+
+extension Error {
+    /// The damage of an archive that ended a restore; `nil` for any other reason, such as a store that was damaged
+    /// before it was saved.
+    fileprivate var damageMet: (any Error)? {
+        switch self as any Error {
+        case RestoreError.restoreFailed(let error), RestoreError.rolledBack(let error, _),
+            LookingError.damaged(let error):
+            error.damageMet
+        case is StoreError, ArchiveError.unsupported: nil
+        default: tellsDamage ? self : nil
+        }
+    }
+}
+
+extension OperationContext {
+    /// Runs a restore, and records the damage of the backup that it meets, so that no policy counts that as good.
+    func notingDamage<Result>(
+        of backup: Backup,
+        in folder: BackupFolder,
+        at date: Date,
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await body()
+        } catch {
+            guard let damage = error.damageMet else { throw error }
+            let home = folder.home(of: backup)
+            do {
+                try await withLock(home) {
+                    await rememberCheck(of: backup, in: home, damage: explain(damage), at: date)
+                }
+            } catch let refusal {
+                warn("the damage of '\(backup.displayName)' was not noted: \(explain(refusal))")
+            }
+            throw error
         }
     }
 }

@@ -94,7 +94,7 @@ struct SameNameTests {
         #expect(try await backUp(.number).backup.name.contains(" (2) "))
     }
 
-    @Test("A backup does not replace one of another machine or of a restore, nor with much less data")
+    @Test("A backup does not replace one of another machine, and none if it has much less data")
     func replacesNone() async throws {
         var other = scene.folder()
         other.origin = Origin(id: "1", name: "other")

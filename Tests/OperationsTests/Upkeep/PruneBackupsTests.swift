@@ -360,6 +360,40 @@ struct PruneBackupsTests {
         #expect(try await scene.folder().trashed().map(\.name) == [names[0]])
     }
 
+    @Test("does not count a backup that a restore found damaged, in place or elsewhere")
+    func damagedInRestore() async throws {
+        for isElsewhere in [false, true] {
+            let scene = try Scene()
+            for days in [1.0, 0] { _ = try await scene.backUp(at: Scene.morning - days * day) }
+            let newest = try await scene.list()[0]
+            var bytes = try scene.sandbox.read("Remote/\(newest.name)")
+            for index in 200..<216 { bytes[index] ^= 0xFF }
+            try scene.sandbox.write(bytes, to: "Remote/\(newest.name)")
+            let restore = RestoreBackup(
+                from: scene.folder(),
+                options: RestoreBackup.Options(backup: scene.options()),
+                context: scene.context()
+            )
+            await #expect(throws: RestoreError.self) {
+                if isElsewhere {
+                    _ = try await restore.extract(newest, to: scene.sandbox.path("Target"))
+                } else {
+                    _ = try await restore.run(newest, to: scene.stores)
+                }
+            }
+            var options = PruneBackups.Options(policy: RetentionPolicy(), now: Scene.morning + 60)
+            options.policy.counts[.last] = 1
+            let prune = PruneBackups(
+                in: scene.folder(),
+                options: options,
+                context: scene.context()
+            )
+            let plan = try await prune.plan()
+            #expect(plan.remove.isEmpty)
+            #expect(plan.keep.first?.reasons.first?.hasPrefix("damaged: ") == true)
+        }
+    }
+
     @Test("with a clock that is years ahead leaves half of the time to bring a backup back")
     func clockAhead() async throws {
         let names = try await backUp(daysAgo: [2, 1, 0])

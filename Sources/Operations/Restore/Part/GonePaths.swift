@@ -40,7 +40,8 @@ extension PartSearch {
         }
         var found: [Int: [RelativePath]] = [:]
         for index in missing {
-            found[index] = try [livePath(of: paths.names[index])].compactMap(\.self).filter { path in
+            found[index] = try [livePath(of: paths.names[index])].compactMap(\.self).filter {
+                path in
                 try isNew(path) && (owner(of: path) == nil || liveStores[path] != nil)
             }
         }

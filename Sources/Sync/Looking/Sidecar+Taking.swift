@@ -135,15 +135,37 @@ private struct Taking {
             )
             guard names.map({ cells[$0]?.value.unmarked }) == values else { continue }
             let edit = try group.union(names).compactMap { cells[$0] }.map { cell in
-                if !names.contains(cell.column.description) {
+                guard let place = names.firstIndex(of: cell.column.description) else {
                     return Cell(cell.column, stamp, cell.value)
                 }
-                let bytes = meanings.missing(of: cell.column, in: row.table)
-                let missing = try access.removed.decoded(bytes) ?? .null
-                return Cell(cell.column, stamp, missing.unmarked)
+                let shown = try shown(cell.column, of: row)
+                if let shown, shown != values[place] { return Cell(cell.column, stamp, shown) }
+                let itself = reference.map { cells[$0.targets[place]]?.value.unmarked } ?? .row(id)
+                let value = try reference == nil ? root(cell.column, of: other) : itself ?? .null
+                return Cell(cell.column, stamp, value)
             }
             return take(other, edit)
         }
+    }
+
+    /// Returns the value with which a row is shown; `nil` if it is a long one.
+    private func shown(_ column: ColumnName, of row: KnownRow) throws -> Value? {
+        let shown = try access.shadow.row(row.id)
+        guard case .value(let value)? = try shown?.image.partsByColumn()[access.number(of: column)]
+        else { return nil }
+        if case .rowID(let number)? = shown?.key, value == .integer(number) { return .row(row.id) }
+        return value.wire
+    }
+
+    /// Returns the number by which most rows of a row's table name no parent; the row itself if they name themselves.
+    private func root(_ column: ColumnName, of row: KnownRow) throws -> Value {
+        var counts: [Value: Int] = [:]
+        try access.states.forEachAlive(in: row.table) { other in
+            guard let value = other.state.cell(column)?.value.unmarked else { return }
+            if value == .row(other.id) { counts[.row(row.id), default: 0] += 1 }
+            if value.stored != nil { counts[value, default: 0] += 1 }
+        }
+        return counts.max { $0.value < $1.value }?.key ?? .row(row.id)
     }
 
     /// Inserts the deleted rows again that cells refer to, and those that these rows refer to.

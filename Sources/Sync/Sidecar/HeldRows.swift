@@ -76,6 +76,16 @@ final class HeldRows {
         ) { $0.id(0) }
     }
 
+    /// Returns whether a row is shown without the row that a column names.
+    func empties(_ column: ColumnName, of id: RowID) throws -> Bool {
+        guard try hasTies else { return false }
+        return try access.has(
+            "SELECT 1 FROM emptied WHERE id = ? AND c = ?",
+            .id(id),
+            .integer(access.number(of: column))
+        )
+    }
+
     /// Whether any row has a stand-in because of a unique key.
     var hasCompetitors: Bool {
         get throws {

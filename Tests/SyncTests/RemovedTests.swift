@@ -265,12 +265,13 @@ struct RemovedTests {
         }
         // An edit of another column that travels with the reference is no move.
         try pair.desk.edit("UPDATE f SET name = 'c' WHERE name = 'b'")
+        try pair.phone.edit("UPDATE f SET name = 'A' WHERE name = 'a'")
         try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 4)
         let number = try #require(try pair.desk.unshown.first?.number)
         #expect(try take(number, on: pair.desk, at: pair.start + 300) == .taken)
         try await pair.exchange(pair.desk, pair.phone, at: 6)
         let place = root == 0 ? 0 : 2
-        try pair.expectEqual(tree, ["root|\(root)", "a|\(place)", "c|2"])
+        try pair.expectEqual(tree, ["root|\(root)", "A|\(place)", "c|2"])
         for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
     }
 

@@ -236,10 +236,9 @@ extension TableCapture {
             for place in group {
                 let name = table.columns[place].name
                 if cells.contains(where: { $0.column == name }) { continue }
-                // A reference that is not shown, since its row is not, is no edit.
-                let isHidden = try known.map { try capture.access.held.empties(name, of: $0.id) }
-                let value = isHidden == true ? known?.state.cell(name)?.value : nil
-                cells.append(Cell(name, capture.stamp, value ?? wires[place]))
+                // A reference that is not shown is no edit, nor is one of a ring: its author made the ring.
+                if let known, try capture.access.held.empties(name, of: known.id) { continue }
+                cells.append(Cell(name, capture.stamp, wires[place]))
             }
         }
         return cells

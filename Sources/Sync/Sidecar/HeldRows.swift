@@ -76,11 +76,14 @@ final class HeldRows {
         ) { $0.id(0) }
     }
 
-    /// Returns whether a row is shown without the row that a column names.
+    /// Returns whether a row is shown without the row that a column names, or is in a ring that was cut elsewhere.
     func empties(_ column: ColumnName, of id: RowID) throws -> Bool {
         guard try hasTies else { return false }
         return try access.has(
-            "SELECT 1 FROM emptied WHERE id = ? AND c = ?",
+            """
+            SELECT 1 FROM emptied WHERE c = ?2
+                AND (id = ?1 OR id IN (SELECT id FROM tie WHERE other = ?1 AND kind = 0))
+            """,
             .id(id),
             .integer(access.number(of: column))
         )

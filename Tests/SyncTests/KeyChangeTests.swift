@@ -88,6 +88,14 @@ struct KeyChangeTests {
             expected: [all[0], all[1], "cc|z|c1,c2,cB|blue,red|nc", all[3]]
         ),
         Change(
+            name: "to close a gap, while a row without items is edited",
+            desk: """
+                DELETE FROM list WHERE id = 1; UPDATE list SET id = id - 1;
+                UPDATE list SET name = 'dd' WHERE name = 'd'
+                """,
+            expected: [all[1], all[2], "dd|w|NULL|red|NULL"]
+        ),
+        Change(
             name: "and gives to a new row",
             desk: """
                 UPDATE list SET id = 10 WHERE id = 2; INSERT INTO list VALUES (2, 'e', 'v');
@@ -255,6 +263,24 @@ struct KeyChangeTests {
             phone: "UPDATE c SET note = 'n' || id WHERE id > 1",
             "SELECT a.name, b.name, note FROM c JOIN a ON a.id = a JOIN b ON b.id = b ORDER BY 1",
             ["a2|b2|n2", "a3|b3|n3"]
+        )
+    }
+
+    @Test("stays that of the same row if only rows with the same key refer to it")
+    func onlyRow() async throws {
+        try await expect(
+            """
+            CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT, note TEXT);
+            CREATE TABLE b (id INTEGER PRIMARY KEY REFERENCES a(id) ON UPDATE CASCADE, text TEXT);
+            """,
+            """
+            INSERT INTO a VALUES (1, 'a1', 'x'), (2, 'a2', 'y'), (3, 'a3', NULL);
+            INSERT INTO b VALUES (1, 'b1'), (2, 'b2'), (3, NULL)
+            """,
+            desk: "UPDATE a SET id = -id WHERE id < 3; UPDATE a SET id = 3 + id WHERE id < 0",
+            phone: "UPDATE a SET note = 'X' WHERE id = 1; UPDATE b SET text = 'B2' WHERE id = 2",
+            "SELECT name, note, text FROM a JOIN b ON b.id = a.id ORDER BY 1",
+            ["a1|X|b1", "a2|y|B2", "a3|NULL|NULL"]
         )
     }
 

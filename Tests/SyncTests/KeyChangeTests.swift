@@ -453,6 +453,36 @@ struct KeyChangeTests {
         )
     }
 
+    @Test("lists a delete of the row that another device renames, and deletes it if that is taken")
+    func deleted() async throws {
+        let pair = try DevicePair(
+            schema: """
+                CREATE TABLE unit (name TEXT PRIMARY KEY, note TEXT);
+                CREATE TABLE item (id INTEGER PRIMARY KEY, unit TEXT
+                    REFERENCES unit(name) ON UPDATE CASCADE ON DELETE CASCADE);
+                """,
+            enforcesReferences: true
+        )
+        try pair.desk.edit("INSERT INTO unit VALUES ('kg', 'x'); INSERT INTO item VALUES (1, 'kg')")
+        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        try await edit(
+            pair,
+            desk: "DELETE FROM unit",
+            phone: "UPDATE unit SET name = 'kilo'",
+            at: 2
+        )
+        try pair.expectEqual("SELECT name, note FROM unit", ["kilo|x"])
+        let sidecar = try Sidecar(in: pair.desk.sidecarPath)
+        let listed = try #require(try sidecar.conflicts().first { $0.kind == "renamed" })
+        #expect(listed.title == "kilo" && listed.column == nil)
+        let date = pair.start + 180
+        #expect(try sidecar.takeConflict(listed.number, at: date, program: "test 1") == .taken)
+        try sidecar.close()
+        try await pair.exchange(pair.desk, pair.phone, at: 4)
+        try pair.expectEqual("SELECT name FROM unit", [])
+    }
+
     @Test("lists the edit that loses to a later one of the renamed row")
     func renamedConflict() async throws {
         let pair = try DevicePair(schema: Self.units, enforcesReferences: true)

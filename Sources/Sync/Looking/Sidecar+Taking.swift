@@ -43,7 +43,7 @@ extension Sidecar {
     ) throws -> TakenConflict {
         let now = date.milliseconds
         return try write { access in
-            let listed = try access.row("SELECT id, c FROM removed WHERE n = ?", [number])
+            let listed = try access.row("SELECT id, c, kind FROM removed WHERE n = ?", [number])
             guard let id = listed.flatMap({ RowID(bytes: $0.bytes(0)) }),
                 let known = try access.states.known(id)
             else { return .nothing }
@@ -57,11 +57,7 @@ extension Sidecar {
             var cells = try access.removed.lostCells(numbers, of: id, known.state, stamp)
             if let failure = try cells.set(setting, of: known, stamp, access) { return failure }
             var taking = Taking(access, stamp)
-            if !cells.isEmpty { taking.take(known, cells) }
-            if cells.isEmpty, let column: Int64 = listed?["c"] {
-                try taking.cutElsewhere(access.column(column), of: known)
-            }
-            try taking.takeParents(of: known.table, known.state.cells + cells)
+            try taking.settle(listed?["kind"], listed?["c"], of: known, cells)
             if taking.deltas.isEmpty { return try taking.failure(of: id) }
             let file = Outgoing(access, outbox: outbox, clock: reading, wall: now, program: program)
             for (table, delta) in taking.deltas {
@@ -104,6 +100,22 @@ private struct Taking {
             row.state.inserted(at: stamp, cells: cells)
             ?? RowState(causalLength: row.state.causalLength, birth: nil, cells: cells)
         deltas.append((row.table, RowDelta(row.id, state)))
+    }
+
+    /// Adds the edits that an entry of the list stands for.
+    mutating func settle(
+        _ kind: String?,
+        _ column: Int64?,
+        of row: KnownRow,
+        _ cells: [Cell]
+    ) throws {
+        if kind == Conflict.Kind.renamed.rawValue {
+            guard let state = row.state.deleted(at: stamp) else { return }
+            return deltas.append((row.table, RowDelta(row.id, state)))
+        }
+        if !cells.isEmpty { take(row, cells) }
+        if cells.isEmpty, let column { try cutElsewhere(access.column(column), of: row) }
+        try takeParents(of: row.table, row.state.cells + cells)
     }
 
     /// Returns the reason why nothing of a row is taken.

@@ -330,13 +330,11 @@ struct Intake {
             try file.forEachRow { table, delta in
                 for cell in delta.state.cells { clock.observe(cell.stamp.clock) }
                 clock.observe(delta.state.deletion.clock)
-                guard let joined = try access.states.join(delta, in: table.name) else {
-                    return try listRename(delta, in: table.name, ids, access)
-                }
+                try listRename(delta, in: table.name, ids, access)
+                guard let joined = try access.states.join(delta, in: table.name) else { return }
                 try access.dirty.mark(delta.id)
                 taken.changes += 1
-                guard let old = joined.old else { return }
-                try list(old, joined.new, ids, access)
+                if let old = joined.old { try list(old, joined.new, ids, access) }
             }
             try access.membership.setClock(clock)
             if !header.replaces.isEmpty {
@@ -404,6 +402,7 @@ struct Intake {
     ) throws {
         guard let same = delta.state.cell(.same), case .row(let other) = same.value,
             let deleted = try access.states.known(delta.id)?.state, deleted.isTombstone,
+            deleted.causalLength > delta.state.causalLength,
             own.contains(deleted.deletion.device), try !access.shadow.has(other),
             try !hasHeard(deleted.deletion, same.stamp, access)
         else { return }

@@ -48,6 +48,8 @@ public struct UnshownRow: Sendable {
         case .blob:
             words.map { "a file of it cannot be written: \($0)" }
                 ?? "a long value of it is not in the container"
+        case .kept:
+            "it was deleted elsewhere and is still here, since a row of '\(words ?? "")' refers to it"
         case nil: why
         }
     }

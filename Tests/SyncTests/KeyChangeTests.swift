@@ -88,6 +88,14 @@ struct KeyChangeTests {
             expected: [all[0], all[1], "cc|z|c1,c2,cB|blue,red|nc", all[3]]
         ),
         Change(
+            name: "to close a gap, while a row without items is edited",
+            desk: """
+                DELETE FROM list WHERE id = 1; UPDATE list SET id = id - 1;
+                UPDATE list SET name = 'dd' WHERE name = 'd'
+                """,
+            expected: [all[1], all[2], "dd|w|NULL|red|NULL"]
+        ),
+        Change(
             name: "and gives to a new row",
             desk: """
                 UPDATE list SET id = 10 WHERE id = 2; INSERT INTO list VALUES (2, 'e', 'v');
@@ -258,6 +266,24 @@ struct KeyChangeTests {
         )
     }
 
+    @Test("stays that of the same row if only rows with the same key refer to it")
+    func onlyRow() async throws {
+        try await expect(
+            """
+            CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT, note TEXT);
+            CREATE TABLE b (id INTEGER PRIMARY KEY REFERENCES a(id) ON UPDATE CASCADE, text TEXT);
+            """,
+            """
+            INSERT INTO a VALUES (1, 'a1', 'x'), (2, 'a2', 'y'), (3, 'a3', NULL);
+            INSERT INTO b VALUES (1, 'b1'), (2, 'b2'), (3, NULL)
+            """,
+            desk: "UPDATE a SET id = -id WHERE id < 3; UPDATE a SET id = 3 + id WHERE id < 0",
+            phone: "UPDATE a SET note = 'X' WHERE id = 1; UPDATE b SET text = 'B2' WHERE id = 2",
+            "SELECT name, note, text FROM a JOIN b ON b.id = a.id ORDER BY 1",
+            ["a1|X|b1", "a2|y|B2", "a3|NULL|NULL"]
+        )
+    }
+
     @Test("stays that of the same row in a chain of tables with one key")
     func chain() async throws {
         let cascade = "ON UPDATE CASCADE ON DELETE CASCADE"
@@ -425,6 +451,36 @@ struct KeyChangeTests {
             Self.unitContent,
             ["kg|gram|1|i3", "t|kilo|1000|i1,i2", "x|unused|0|NULL"]
         )
+    }
+
+    @Test("lists a delete of the row that another device renames, and deletes it if that is taken")
+    func deleted() async throws {
+        let pair = try DevicePair(
+            schema: """
+                CREATE TABLE unit (name TEXT PRIMARY KEY, note TEXT);
+                CREATE TABLE item (id INTEGER PRIMARY KEY, unit TEXT
+                    REFERENCES unit(name) ON UPDATE CASCADE ON DELETE CASCADE);
+                """,
+            enforcesReferences: true
+        )
+        try pair.desk.edit("INSERT INTO unit VALUES ('kg', 'x'); INSERT INTO item VALUES (1, 'kg')")
+        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        try await edit(
+            pair,
+            desk: "DELETE FROM unit",
+            phone: "UPDATE unit SET name = 'kilo'",
+            at: 2
+        )
+        try pair.expectEqual("SELECT name, note FROM unit", ["kilo|x"])
+        let sidecar = try Sidecar(in: pair.desk.sidecarPath)
+        let listed = try #require(try sidecar.conflicts().first { $0.kind == "renamed" })
+        #expect(listed.title == "kilo" && listed.column == nil)
+        let date = pair.start + 180
+        #expect(try sidecar.takeConflict(listed.number, at: date, program: "test 1") == .taken)
+        try sidecar.close()
+        try await pair.exchange(pair.desk, pair.phone, at: 4)
+        try pair.expectEqual("SELECT name FROM unit", [])
     }
 
     @Test("lists the edit that loses to a later one of the renamed row")

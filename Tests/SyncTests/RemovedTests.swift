@@ -242,6 +242,39 @@ struct RemovedTests {
         for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
     }
 
+    @Test(
+        "comes back to its place in a ring of rows that must have a parent",
+        arguments: [("", 1), ("", 0), ("DEFAULT 1", 1)]
+    )
+    func requiredParent(rule: String, root: Int) async throws {
+        let pair = try await begin(
+            """
+            CREATE TABLE f (id INTEGER PRIMARY KEY, name TEXT,
+                parent INTEGER NOT NULL \(rule) REFERENCES f(id), UNIQUE (parent, name))
+            """,
+            "INSERT INTO f VALUES (1, 'root', \(root)), (2, 'a', 1), (3, 'b', 1)"
+        )
+        try pair.desk.edit("UPDATE f SET parent = 3 WHERE name = 'a'")
+        try pair.phone.edit("UPDATE f SET parent = 2 WHERE name = 'b'")
+        try await pair.exchange(pair.desk, at: 2)
+        try await pair.exchange(pair.phone, pair.desk, at: 3)
+        let tree = "SELECT name, parent FROM f ORDER BY id"
+        try pair.expectEqual(tree, ["root|\(root)", "a|3", "b|3"])
+        for device in [pair.desk, pair.phone] {
+            #expect(try device.unshown.map(\.isInRing) == [true])
+        }
+        // An edit of another column that travels with the reference is no move.
+        try pair.desk.edit("UPDATE f SET name = 'c' WHERE name = 'b'")
+        try pair.phone.edit("UPDATE f SET name = 'A' WHERE name = 'a'")
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 4)
+        let number = try #require(try pair.desk.unshown.first?.number)
+        #expect(try take(number, on: pair.desk, at: pair.start + 300) == .taken)
+        try await pair.exchange(pair.desk, pair.phone, at: 6)
+        let place = root == 0 ? 0 : 2
+        try pair.expectEqual(tree, ["root|\(root)", "A|\(place)", "c|2"])
+        for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
+    }
+
     @Test("keeps a number after it was taken, until it is shown")
     func takenAgain() async throws {
         let pair = try await begin(

@@ -6,10 +6,7 @@ extension ViewComputation {
     mutating func cutRings() {
         for table in schema.tables {
             for reference in table.references where reference.table == table.name {
-                guard let empty = reference.empty else { continue }
-                for ring in rings(of: reference, in: table.name) {
-                    cut(ring, reference, empty, in: table.name)
-                }
+                for ring in rings(of: reference, in: table.name) { cut(ring, reference, in: table) }
             }
         }
     }
@@ -17,18 +14,25 @@ extension ViewComputation {
     private mutating func cut(
         _ ring: [RowID],
         _ reference: ViewSchema.Reference,
-        _ empty: [Value],
-        in table: TableName
+        in schemaTable: ViewSchema.Table
     ) {
+        let table = schemaTable.name
         let edges = ring.map { (id: $0, stamp: stamp(of: reference, $0, in: table)) }
         let authors = Set(edges.filter { !$0.stamp.isZero }.map(\.stamp.device))
         guard authors.count > 1,
             let last = edges.max(by: { ($0.stamp, $0.id) < ($1.stamp, $1.id) }),
             var row = candidates[table]?[last.id]
         else { return }
+        let empty = reference.empty ?? itself(reference, row, in: table)
         for (name, value) in zip(reference.columns, empty) {
             guard let place = place(name, in: table) else { continue }
             row.values[place] = value
+        }
+        // A CHECK may forbid it, and the row would go with all that is below it.
+        if reference.empty == nil {
+            guard schemaTable.key.isDisjoint(with: reference.columns),
+                !schema.refuses(schemaTable, row)
+            else { return }
         }
         // A default may name a row of the ring, or one that is not there.
         switch parent(reference, of: row, in: table) {
@@ -40,6 +44,16 @@ extension ViewComputation {
         let key = ViewKey(table, last.id)
         emptied[key, default: []].formUnion(reference.columns)
         rings[key, default: []] += ring
+    }
+
+    /// Returns the values by which a row is its own parent, as roots are where each row must have one.
+    private func itself(
+        _ reference: ViewSchema.Reference,
+        _ row: ViewRow,
+        in table: TableName
+    ) -> [Value] {
+        reference.targets.isEmpty
+            ? [.row(row.id)] : reference.targets.map { value($0, of: row, in: table) }
     }
 
     /// Returns the time and the author of a row's reference.

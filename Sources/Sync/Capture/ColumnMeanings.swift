@@ -106,11 +106,6 @@ struct ColumnMeanings: Codable, Equatable {
     func parent(of column: ColumnName, in table: TableName) -> String? {
         tables[table.description.exact]?[column.description.exact]?.parent
     }
-
-    /// Returns the encoded value of a row without a cell for a column; empty if the column is unknown.
-    func missing(of column: ColumnName, in table: TableName) -> [UInt8] {
-        tables[table.description.exact]?[column.description.exact]?.missing ?? []
-    }
 }
 
 /// The changes of a store's schema, and of the map, since the last capture.

@@ -64,6 +64,7 @@ struct KeyChanges {
         var changes = KeyChanges(capture, children, run)
         try changes.followChildren()
         try changes.followContent()
+        try changes.followShift()
         try changes.followNames()
         try changes.findReused()
         try changes.apply()
@@ -168,6 +169,26 @@ struct KeyChanges {
                 if olds[to] != nil, targets[to] == nil { lost.append(to) }
                 break
             }
+        }
+    }
+
+    /// Finds rows whose numbers have changed by as much as those of all rows that were found.
+    private mutating func followShift() throws {
+        let shifts = Set(
+            targets.map { from, to -> Int64? in
+                guard case (.rowID(let from), .rowID(let to)) = (from, to) else { return nil }
+                return to &- from
+            }
+        )
+        guard table.hasOwnIDs, shifts.count == 1, let shift = shifts.first ?? nil else { return }
+        for from in olds.keys.sorted() {
+            guard case .rowID(let number) = from else { continue }
+            let change = Change(from: from, to: .rowID(number &+ shift))
+            let likeness = try likeness(change)
+            guard likeness.equal > 0, likeness.equal * 2 >= likeness.filled,
+                try isPossible(change) && isLiker(change, likeness)
+            else { continue }
+            add(change)
         }
     }
 

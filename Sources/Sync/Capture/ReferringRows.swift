@@ -105,7 +105,7 @@ struct ReferringRows {
         let rest = table.schema.primaryKey.compactMap { place in
             table.columns.firstIndex { $0.place == place }
         }.filter { !reference.columns.contains(table.columns[$0].name) }
-        if rest.isEmpty { return found }
+        if rest.isEmpty { return try found + moves(ofContent: reference, former, present) }
         var olds: [[RowImage.Part]: [RowKey]] = [:]
         for row in capture.gone {
             guard let from = try parts(of: reference, row.image).flatMap(former) else { continue }
@@ -118,6 +118,34 @@ struct ReferringRows {
             for from in olds[key] ?? [] where from != to { found.append((from, to, true)) }
         }
         return found
+    }
+
+    /// Returns the moves of rows whose own key is a reference, each known by content that no other of them has.
+    private func moves(
+        ofContent reference: ViewSchema.Reference,
+        _ former: ([RowImage.Part]) -> RowKey?,
+        _ present: ([RowImage.Part]) -> RowKey?
+    ) throws -> [Move] {
+        let places = table.columns.indices.filter {
+            !reference.columns.contains(table.columns[$0].name)
+        }
+        var olds: [[RowImage.Part]: [RowKey]] = [:]
+        for row in capture.gone + capture.changed.map(\.old) {
+            guard let from = try parts(of: reference, row.image).flatMap(former) else { continue }
+            let image = try row.image.partsByColumn()
+            olds[places.map { image[numbers[$0]] ?? .value(.null) }, default: []].append(from)
+        }
+        var news: [[RowImage.Part]: [RowKey]] = [:]
+        for values in capture.news.map(\.values) + capture.changed.map(\.values) {
+            guard let to = parts(of: reference, values).flatMap(present) else { continue }
+            news[places.map { table.columns[$0].part(values) }, default: []].append(to)
+        }
+        return olds.compactMap { content, from in
+            guard from.count == 1, let to = news[content], to.count == 1, from != to,
+                zip(places, content).contains(where: { !table.columns[$0].isBlank($1) })
+            else { return nil }
+            return (from[0], to[0], false)
+        }
     }
 }
 

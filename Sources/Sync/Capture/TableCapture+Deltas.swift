@@ -216,7 +216,7 @@ extension TableCapture {
         // With the edit, a row that has the same identity becomes one with it: values that nobody edited stay.
         let claims = try !capture.access.held.standingBehind(old.id, why: [.unique]).isEmpty
         let groups = claims ? [Set(table.columns.indices)] : table.groups
-        return carrying(groups, cells, wires, known, capture.stamp)
+        return try carrying(groups, cells, wires, known, capture)
     }
 
     /// Adds the columns that have to fit edited ones, so that the later edit wins all of them.
@@ -225,8 +225,8 @@ extension TableCapture {
         _ cells: [Cell],
         _ wires: [Value],
         _ known: KnownRow?,
-        _ stamp: Stamp
-    ) -> [Cell] {
+        _ capture: Capture
+    ) throws -> [Cell] {
         var cells = cells
         for group in groups {
             let names = group.map { table.columns[$0].name }
@@ -236,12 +236,9 @@ extension TableCapture {
             for place in group {
                 let name = table.columns[place].name
                 if cells.contains(where: { $0.column == name }) { continue }
-                // A reference that is not shown, since its row is not, is no edit.
-                let value = known?.state.cell(name)?.value
-                let missing = table.columns[place].missingValue.unmarked
-                let isHidden =
-                    value?.isRow == true && [.null, missing].contains(wires[place].unmarked)
-                cells.append(Cell(name, stamp, isHidden ? value ?? .null : wires[place]))
+                // A reference that is not shown is no edit, nor is one of a ring: its author made the ring.
+                if let known, try capture.access.held.empties(name, of: known.id) { continue }
+                cells.append(Cell(name, capture.stamp, wires[place]))
             }
         }
         return cells

@@ -330,11 +330,11 @@ struct Intake {
             try file.forEachRow { table, delta in
                 for cell in delta.state.cells { clock.observe(cell.stamp.clock) }
                 clock.observe(delta.state.deletion.clock)
+                try listRename(delta, in: table.name, ids, access)
                 guard let joined = try access.states.join(delta, in: table.name) else { return }
                 try access.dirty.mark(delta.id)
                 taken.changes += 1
-                guard let old = joined.old else { return }
-                try list(old, joined.new, ids, access)
+                if let old = joined.old { try list(old, joined.new, ids, access) }
             }
             try access.membership.setClock(clock)
             if !header.replaces.isEmpty {
@@ -391,6 +391,25 @@ struct Intake {
             guard try isSeed || !hasHeard(lost.stamp, won.stamp, access) else { continue }
             try access.removed.add(Conflict(isSeed ? .seed : .edited, lost, of: new, winner: won))
         }
+    }
+
+    /// Lists this device's delete of a row that another device has given another key, and that stays by it.
+    private func listRename(
+        _ delta: RowDelta,
+        in table: TableName,
+        _ own: Set<DeviceID>,
+        _ access: SidecarAccess
+    ) throws {
+        guard let same = delta.state.cell(.same), case .row(let other) = same.value,
+            let deleted = try access.states.known(delta.id)?.state, deleted.isTombstone,
+            deleted.causalLength > delta.state.causalLength,
+            own.contains(deleted.deletion.device), try !access.shadow.has(other),
+            try !hasHeard(deleted.deletion, same.stamp, access)
+        else { return }
+        var conflict = Conflict(.renamed, table, other, by: same.stamp.device)
+        conflict.lostBy = deleted.deletion.device
+        conflict.isConflict = true
+        try access.removed.add(conflict)
     }
 
     /// Returns whether the author of the winner had received the value that lost, as far as it is known.

@@ -150,18 +150,19 @@ extension StoreExchange {
             if !acceptsLoss, outcome.looked == 0 { try look.guardDeletions() }
             let view = try look.view()
             outcome.looked += view.part.isAll ? view.part.rows.count : view.part.ids.count
-            let plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
+            var plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
             try look.keep(view, plan)
-            try access.dirty.wait(plan.waiting + view.held.filter { $0.why == .blob }.map(\.id))
             if options.comparesViews { try look.compare(plan, of: view) }
-            if plan.isEmpty, view.files.isEmpty { return (nil, view.missing) }
-            try access.intents.add(plan.intents)
             let values = WireValues(
                 tables: layout.tables,
                 access: access,
                 files: files,
                 finder: finder
             )
+            try KeptRows(schema: layout.schema, values: values, finder: finder).keep(&plan, view)
+            try access.dirty.wait(plan.waiting + view.held.filter { $0.why == .blob }.map(\.id))
+            if plan.isEmpty, view.files.isEmpty { return (nil, view.missing) }
+            try access.intents.add(plan.intents)
             try Removals(values: values, view: view, finder: finder).keep(plan)
             try noteFiles(of: plan, writing: view.files, access)
             let planned = Planned(

@@ -43,7 +43,7 @@ extension Sidecar {
     ) throws -> TakenConflict {
         let now = date.milliseconds
         return try write { access in
-            let listed = try access.row("SELECT id, c FROM removed WHERE n = ?", [number])
+            let listed = try access.row("SELECT id, c, kind FROM removed WHERE n = ?", [number])
             guard let id = listed.flatMap({ RowID(bytes: $0.bytes(0)) }),
                 let known = try access.states.known(id)
             else { return .nothing }
@@ -57,11 +57,7 @@ extension Sidecar {
             var cells = try access.removed.lostCells(numbers, of: id, known.state, stamp)
             if let failure = try cells.set(setting, of: known, stamp, access) { return failure }
             var taking = Taking(access, stamp)
-            if !cells.isEmpty { taking.take(known, cells) }
-            if cells.isEmpty, let column: Int64 = listed?["c"] {
-                try taking.cutElsewhere(access.column(column), of: known)
-            }
-            try taking.takeParents(of: known.table, known.state.cells + cells)
+            try taking.settle(listed?["kind"], listed?["c"], of: known, cells)
             if taking.deltas.isEmpty { return try taking.failure(of: id) }
             let file = Outgoing(access, outbox: outbox, clock: reading, wall: now, program: program)
             for (table, delta) in taking.deltas {
@@ -106,6 +102,22 @@ private struct Taking {
         deltas.append((row.table, RowDelta(row.id, state)))
     }
 
+    /// Adds the edits that an entry of the list stands for.
+    mutating func settle(
+        _ kind: String?,
+        _ column: Int64?,
+        of row: KnownRow,
+        _ cells: [Cell]
+    ) throws {
+        if kind == Conflict.Kind.renamed.rawValue {
+            guard let state = row.state.deleted(at: stamp) else { return }
+            return deltas.append((row.table, RowDelta(row.id, state)))
+        }
+        if !cells.isEmpty { take(row, cells) }
+        if cells.isEmpty, let column { try cutElsewhere(access.column(column), of: row) }
+        try takeParents(of: row.table, row.state.cells + cells)
+    }
+
     /// Returns the reason why nothing of a row is taken.
     func failure(of id: RowID) throws -> TakenConflict {
         if let lacking { return .noParent(column: lacking) }
@@ -135,15 +147,37 @@ private struct Taking {
             )
             guard names.map({ cells[$0]?.value.unmarked }) == values else { continue }
             let edit = try group.union(names).compactMap { cells[$0] }.map { cell in
-                if !names.contains(cell.column.description) {
+                guard let place = names.firstIndex(of: cell.column.description) else {
                     return Cell(cell.column, stamp, cell.value)
                 }
-                let bytes = meanings.missing(of: cell.column, in: row.table)
-                let missing = try access.removed.decoded(bytes) ?? .null
-                return Cell(cell.column, stamp, missing.unmarked)
+                let shown = try shown(cell.column, of: row)
+                if let shown, shown != values[place] { return Cell(cell.column, stamp, shown) }
+                let itself = reference.map { cells[$0.targets[place]]?.value.unmarked } ?? .row(id)
+                let value = try reference == nil ? root(cell.column, of: other) : itself ?? .null
+                return Cell(cell.column, stamp, value)
             }
             return take(other, edit)
         }
+    }
+
+    /// Returns the value with which a row is shown; `nil` if it is a long one.
+    private func shown(_ column: ColumnName, of row: KnownRow) throws -> Value? {
+        let shown = try access.shadow.row(row.id)
+        guard case .value(let value)? = try shown?.image.partsByColumn()[access.number(of: column)]
+        else { return nil }
+        if case .rowID(let number)? = shown?.key, value == .integer(number) { return .row(row.id) }
+        return value.wire
+    }
+
+    /// Returns the number by which most rows of a row's table name no parent; the row itself if they name themselves.
+    private func root(_ column: ColumnName, of row: KnownRow) throws -> Value {
+        var counts: [Value: Int] = [:]
+        try access.states.forEachAlive(in: row.table) { other in
+            guard let value = other.state.cell(column)?.value.unmarked else { return }
+            if value == .row(other.id) { counts[.row(row.id), default: 0] += 1 }
+            if value.stored != nil { counts[value, default: 0] += 1 }
+        }
+        return counts.max { $0.value < $1.value }?.key ?? .row(row.id)
     }
 
     /// Inserts the deleted rows again that cells refer to, and those that these rows refer to.

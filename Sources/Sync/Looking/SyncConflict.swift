@@ -16,8 +16,8 @@ public struct SyncConflict: Sendable {
     public var title: String?
     /// The column; `nil` if the whole row is concerned.
     public var column: String?
-    /// The way in which it lost: `edited`, `deleted`, `inserted`, `overwritten` or `seed`; or went: `yielded`, `hidden`
-    /// or `emptied`.
+    /// The way in which it lost: `edited`, `deleted`, `inserted`, `renamed`, `overwritten` or `seed`; or went: `yielded`,
+    /// `hidden` or `emptied`.
     public var kind: String
     /// The values; `nil` if there is none.
     public var won: String?

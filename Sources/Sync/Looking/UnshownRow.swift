@@ -28,7 +28,7 @@ public struct UnshownRow: Sendable {
         let other = self.other.map { " ('\($0)')" } ?? ""
         if let column, isInRing {
             return
-                "its '\(column)' is empty here, since moves on several devices made it a part of itself\(other)"
+                "its '\(column)' names no other row here, since moves on several devices made it a part of itself\(other)"
         }
         if let column {
             return "its '\(column)' is empty here, since the row that it names is not shown"
@@ -48,6 +48,8 @@ public struct UnshownRow: Sendable {
         case .blob:
             words.map { "a file of it cannot be written: \($0)" }
                 ?? "a long value of it is not in the container"
+        case .kept:
+            "it was deleted elsewhere and is still here, since a row of '\(words ?? "")' refers to it"
         case nil: why
         }
     }

@@ -84,6 +84,12 @@ struct WritePlan {
         }
     }
 
+    /// Leaves rows as they are until the next run.
+    mutating func leave(_ ids: Set<RowID>) {
+        steps.removeAll { ids.contains($0.id) }
+        waiting += ids
+    }
+
     private mutating func compare(
         _ row: StoreView.DesiredRow,
         _ shown: ShownRow,

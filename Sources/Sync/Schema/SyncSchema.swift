@@ -12,6 +12,8 @@ public struct SyncSchema: Sendable {
     public private(set) var triggers: [SyncTrigger] = []
     /// The names in the map that the store does not have: the store may be an older version's.
     public private(set) var unknownNames: [String] = []
+    /// The references of tables that do not sync that forbid to delete a row of one that does.
+    private(set) var keepers: [Keeper] = []
     /// The counter of the store's schema changes.
     public let version: Int64
     /// Whether the store belongs to Core Data.
@@ -85,6 +87,7 @@ public struct SyncSchema: Sendable {
             qualified.map { $0.table(references.found[$0.name] ?? [], rules) }
         )
         refusals += tables.sameNames
+        keepers = schema.tables.filter { table($0.name) == nil }.flatMap { keepers(of: $0, schema) }
         digest = Self.digest(of: tables)
         isCoreData = coreData != nil
         for table in tables {
@@ -93,6 +96,23 @@ public struct SyncSchema: Sendable {
         let judged = TriggerJudge(tables: tables, schema: schema, rules: rules, probe: probe)
         triggers = judged.triggers
         refusals += judged.refusals
+    }
+
+    /// Returns the references of a table that forbid to delete rows of tables that sync.
+    private func keepers(of child: TableSchema, _ schema: StoreSchema) -> [Keeper] {
+        child.references.compactMap { reference in
+            guard [.none, .restrict].contains(reference.onDelete),
+                let parent = table(reference.parent)?.schema
+            else { return nil }
+            let targets = reference.parentColumns?.compactMap(parent.column) ?? parent.primaryKey
+            guard targets.count == reference.columns.count else { return nil }
+            return Keeper(
+                table: child,
+                columns: reference.columns,
+                parent: parent.name.foldedIdentifier,
+                parentColumns: targets
+            )
+        }
     }
 
     private static func digest(of tables: [SyncTable]) -> Digest {

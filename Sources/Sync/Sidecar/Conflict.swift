@@ -10,6 +10,8 @@ struct Conflict {
         case deleted
         /// The row was deleted and inserted again elsewhere.
         case inserted
+        /// The row was deleted here and has another key elsewhere, by which it stays.
+        case renamed
         /// An edit here overwrote a value that had arrived and was not written yet.
         case overwritten
         /// Two devices began with different values.

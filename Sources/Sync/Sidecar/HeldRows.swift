@@ -25,6 +25,8 @@ struct HeldRow: Equatable {
     /// The reason, as a word.
     enum Why: String {
         case unborn, table, reference, same, refused, parent, unique, yields, unsettled, blob
+        /// The row was deleted elsewhere, and is shown all the same.
+        case kept
     }
 
     var id: RowID
@@ -32,7 +34,7 @@ struct HeldRow: Equatable {
     var why: Why
     /// The row that it waits for, or its stand-in.
     var other: RowID?
-    /// SQLite's words, if it refuses the row.
+    /// SQLite's words, if it refuses the row; the table that keeps it.
     var words: String?
 }
 
@@ -74,6 +76,19 @@ final class HeldRows {
             "SELECT id FROM tie WHERE other = ?1 UNION SELECT id FROM held WHERE key = ?1",
             .id(other)
         ) { $0.id(0) }
+    }
+
+    /// Returns whether a row is shown without the row that a column names, or is in a ring that was cut elsewhere.
+    func empties(_ column: ColumnName, of id: RowID) throws -> Bool {
+        guard try hasTies else { return false }
+        return try access.has(
+            """
+            SELECT 1 FROM emptied WHERE c = ?2
+                AND (id = ?1 OR id IN (SELECT id FROM tie WHERE other = ?1 AND kind = 0))
+            """,
+            .id(id),
+            .integer(access.number(of: column))
+        )
     }
 
     /// Whether any row has a stand-in because of a unique key.
@@ -135,16 +150,7 @@ final class HeldRows {
                 )
             }
         }
-        for row in held {
-            try access.perform(
-                "INSERT INTO held (id, t, why, key, words) VALUES (?, ?, ?, ?, ?)",
-                .id(row.id),
-                .integer(access.number(of: row.table)),
-                .text(row.why.rawValue),
-                .optional(row.other),
-                row.words.map { .text($0) } ?? .null
-            )
-        }
+        for row in held { try add(row) }
         for tie in ties {
             try access.perform(
                 "INSERT OR IGNORE INTO tie (other, id, kind) VALUES (?, ?, ?)",
@@ -153,6 +159,19 @@ final class HeldRows {
                 .integer(tie.kind.rawValue)
             )
         }
+    }
+
+    /// Adds the record of a row, or replaces it.
+    func add(_ row: HeldRow) throws {
+        try access.perform(
+            "INSERT OR REPLACE INTO held (id, t, why, key, words) VALUES (?, ?, ?, ?, ?)",
+            .id(row.id),
+            .integer(access.number(of: row.table)),
+            .text(row.why.rawValue),
+            .optional(row.other),
+            row.words.map { .text($0) } ?? .null
+        )
+        hasTiesNow = nil
     }
 
     /// Returns the record of a held row; `nil` if the row is not held.

@@ -102,6 +102,8 @@ struct ConflictRow: AnswerRow {
         switch kind {
         case "deleted" where self.lost == nil: return "deleted" + (wonBy.map { " by \($0)" } ?? "")
         case "deleted": return "\(lost) lost to a delete\(winner)"
+        case "renamed":
+            return "the delete\(lostBy.map { " of \($0)" } ?? "") lost to another key\(winner)"
         case "yielded": return "waits until another row gives up the same unique value"
         case "hidden": return "not shown any more, since the row that it belongs to is not"
         case "emptied":

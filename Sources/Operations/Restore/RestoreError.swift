@@ -217,7 +217,7 @@ extension Error {
             LookingError.damaged(let error):
             error.damageMet
         case is StoreError, ArchiveError.unsupported: nil
-        default: tellsDamage ? self : nil
+        default: reportsDamage ? self : nil
         }
     }
 }

@@ -78,6 +78,20 @@ struct HostileContainerTests {
         try device.inspect { try $0.files.waiting() }
     }
 
+    @Test("A copy of an own change file under another number is no sign of an accident")
+    func copied() async throws {
+        try await scene.begin()
+        let log = scene.container.appending("a/log").string
+        let names = try FileManager.default.contentsOfDirectory(atPath: log)
+        let first = names.filter { $0.contains("-0000000001-") }
+        try #require(!first.isEmpty)
+        for name in first {
+            let copy = name.replacing("-0000000001-", with: "-0000000009-")
+            try FileManager.default.copyItem(atPath: "\(log)/\(name)", toPath: "\(log)/\(copy)")
+        }
+        try await expectEdits()
+    }
+
     // MARK: - Clocks
 
     @Test(

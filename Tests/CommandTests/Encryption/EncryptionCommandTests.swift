@@ -23,6 +23,15 @@ struct EncryptionCommandTests {
 
     private func leaks() throws -> [String] { try home.leaks() }
 
+    @Test("A password without a recipient is warned about, and refused on the command line")
+    func passwordAlone() throws {
+        try program.configure("stores: ~/Stores\nremote: ~/Remote")
+        let made = try program.run("backup", environment: ["GROCERYDUDE_PASSWORD": "Hefezopf"])
+        #expect(made.status == 0 && made.errors.contains("is not encrypted"), "\(made.errors)")
+        let refused = try program.run("backup", "--password-file", "/dev/null")
+        #expect(refused.status == 64 && refused.errors.contains("--recipient password"))
+    }
+
     @Test("The password is in the environment of no other program")
     func withheld() throws {
         try program.configure(

@@ -119,6 +119,22 @@ struct HostileSchemaTests {
         #expect(count == "1\n")
     }
 
+    @Test("No function in a schema computes a value that is longer than four times the store")
+    func length() throws {
+        try sql(
+            """
+            CREATE TABLE z (x, g GENERATED ALWAYS AS (hex(zeroblob(length(x) * 200000000))) VIRTUAL);
+            INSERT INTO z (x) VALUES ('a');
+            CREATE VIEW v AS SELECT instr(hex(zeroblob(50000000)), hex(zeroblob(100000)) || '1');
+            """
+        )
+        try program.expect("backup", "--quiet")
+        let check = try program.run("check", "--restore")
+        #expect(check.status == 1 && check.text.contains("too big"), "\(check.text)")
+        let query = try program.run("sql", "latest", "SELECT * FROM v")
+        #expect(query.status == 1 && query.errors.contains("too big"), "\(query.errors)")
+    }
+
     @Test("A hostile store's names in JSON do not control a terminal")
     func json() throws {
         let name = "a\u{202E}b\u{9B}c\u{2028}d\u{61C}e\u{200F}\u{7F}ü"

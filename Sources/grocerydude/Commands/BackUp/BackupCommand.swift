@@ -101,7 +101,8 @@ struct BackupCommand: FolderCommand {
     func validate(_ profile: Profile) throws {
         _ = try exclusions.read(profile)
         let keys = folder.keys
-        guard profile.keys.recipients.isEmpty, keys.passwordFile ?? keys.passwordCommand != nil else {
+        guard profile.keys.recipients.isEmpty, keys.passwordFile ?? keys.passwordCommand != nil
+        else {
             return
         }
         throw UsageError(

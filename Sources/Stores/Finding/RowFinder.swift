@@ -122,6 +122,19 @@ package final class RowFinder {
         return columns.indices.map { statement.value(CInt($0)) }
     }
 
+    /// Returns whether a row of a table breaks a foreign key (https://www.sqlite.org/pragma.html#pragma_foreign_key_check).
+    ///
+    /// A foreign key that cannot be checked, since it fits no key of its parent, counts as broken.
+    package func breaksForeignKeys(_ table: TableSchema) -> Bool {
+        let name = table.name.sqlIdentifier
+        let check = try? Statement(
+            handle,
+            name: self.name,
+            "PRAGMA main.foreign_key_check(\(name))"
+        )
+        return (try? check?.step()) ?? true
+    }
+
     private func keys(_ statement: Statement, _ table: TableSchema) throws -> [RowKey] {
         var found: [RowKey] = []
         while try statement.step() { found.append(table.localKey(in: statement)) }

@@ -3,7 +3,8 @@ internal import Stores
 
 /// The rows that were deleted elsewhere and stay here, since rows of tables that do not sync refer to them.
 ///
-/// A foreign key with NO ACTION or RESTRICT would have kept the application from deleting them.
+/// A foreign key with NO ACTION or RESTRICT would have kept the application from deleting them, unless it does not turn
+/// foreign keys on, as a store shows in which one is broken.
 struct KeptRows {
     let schema: SyncSchema
     let values: WireValues
@@ -13,12 +14,12 @@ struct KeptRows {
     ///
     /// - Throws: `StoreError`, `SidecarError`.
     func keep(_ plan: inout WritePlan, _ view: StoreView) throws {
-        if schema.keepers.isEmpty { return }
         let gone = Set(view.held.filter { $0.why != .parent && $0.why != .refused }.map(\.id))
         let back = Set(plan.steps.filter { $0.new != nil }.map(\.id)).union(gone)
         let steps = plan.steps.filter { $0.new == nil && !back.contains($0.id) }
+        if steps.isEmpty { return }
         var kept: [RowID: String] = [:]
-        for keeper in schema.keepers {
+        for keeper in schema.keepers where !finder.breaksForeignKeys(keeper.table) {
             for (_, id) in try rows(naming: steps, by: keeper) { kept[id] = keeper.table.name }
         }
         var count = 0

@@ -56,7 +56,7 @@ struct KeyTests {
             (Bech32.encode("age1yubikey", [1, 2, 3]), "needs the plugin 'yubikey'"),
             (Bech32.encode("age", [1, 2, 3]), "no known kind"),
             ("anna@example.org", "cut off"), ("age1", "cut off"), ("", "cut off"),
-            ("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQ==", "only 'ssh-ed25519'"),
+            ("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQ==", "kind 'ssh-ed25519'"),
             ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAA", "a letter is wrong"),
         ]
     )

@@ -205,7 +205,7 @@ struct NamespaceTests {
                 [ "$(stat -c %i data)" = "$before" ]
                 """
         )
-        #expect(output?.contains("stays, and its contents are replaced: process ") == true)
+        #expect(output?.contains("stays, and its content is replaced: process ") == true)
         #expect(output?.contains("has it mounted at '") == true)
         #expect(output?.contains("works there") == true)
         #expect(output?.contains("it is mounted at '") == true)
@@ -345,7 +345,7 @@ struct NamespaceTests {
             """
         )
         // Where the overlay can rename it (redirect_dir), it was.
-        print("overlay:", output?.contains("its contents are replaced") as Any)
+        print("overlay:", output?.contains("its content is replaced") as Any)
     }
 
     @Test("A remote folder that supports neither links nor exchanges of names accepts backups")

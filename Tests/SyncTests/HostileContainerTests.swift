@@ -540,7 +540,7 @@ struct HostileContainerTests {
         case .newer:
             #expect(reasons.map(\.kind) == (isListed ? [.newer] : []))
             for file in reasons {
-                #expect(file.reason.contains("it is of version 9 of the format"))
+                #expect(file.reason.contains("its format version is 9"))
             }
         case .doubled, .renamed, .foreign: #expect(reasons == [])
         }

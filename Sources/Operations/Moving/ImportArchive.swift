@@ -170,13 +170,16 @@ public struct ImportArchive: Sendable {
             parcel,
             file -> ReceiveArchive.Outcome in
             let backup = try folder.backup(file, of: archived)
-            let same = try await receive.same(
+            var others = there
+            while let same = try await receive.same(
                 as: backup,
                 content: backup.content,
-                among: there,
+                among: others,
                 ofAnySize: recipients != nil
-            )
-            if let same, try await isWhole(same) { return .init(backup: same, wasThere: true) }
+            ) {
+                if try await isWhole(same) { return .init(backup: same, wasThere: true) }
+                others.removeAll { $0.name.exact == same.name.exact }
+            }
             let isBare = options.tags.isEmpty && options.note == nil
             let annotation = Annotation(of: file.name, tags: options.tags, note: options.note)
             return try await receive.put(

@@ -12,7 +12,8 @@ extension RestoreBackup {
     /// - Returns: the outcome.
     /// - Throws: `RestoreError.targetNotEmpty`; see `run`.
     public func extract(_ backup: Backup, to target: FilePath) async throws -> Outcome {
-        try await context.notingDamage(of: backup, in: folder, at: options.backup.date) {
+        let date = options.isDryRun ? nil : options.backup.date
+        return try await context.notingDamage(of: backup, in: folder, at: date) {
             let target = try ExtractTarget(target)
             try makeParent(of: target.path)
             let archived = try await open(backup)

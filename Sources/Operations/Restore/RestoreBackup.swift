@@ -145,7 +145,8 @@ public struct RestoreBackup: Sendable {
     /// - Throws: `RestoreError`, `OperationError`, which report the state afterwards; `LookingError.noFile` if a named
     ///   path is not in the backup; `FileError.locked`; `CancellationError`.
     public func run(_ plan: RestorePlan) async throws -> Outcome {
-        try await context.notingDamage(of: plan.backup, in: folder, at: options.backup.date) {
+        let date = options.isDryRun ? nil : options.backup.date
+        return try await context.notingDamage(of: plan.backup, in: folder, at: date) {
             try makeParent(of: plan.stores)
             let recovery = RecoverRestore(
                 of: plan.stores,

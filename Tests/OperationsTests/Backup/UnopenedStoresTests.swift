@@ -214,7 +214,7 @@ struct UnopenedStoresTests {
         left.withLock { $0 = 0 }
         try scene.sandbox.directory("Stores/a.sqlite.lock")
         _ = try await backUp(at: Scene.morning + 120)
-        #expect(scene.told.contains { $0.hasPrefix("'a.sqlite.lock' is there") })
+        #expect(scene.told.contains { $0.hasPrefix("'a.sqlite.lock' exists") })
         try application.end()
     }
 

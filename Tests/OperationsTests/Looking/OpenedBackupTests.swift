@@ -205,7 +205,7 @@ struct OpenedBackupTests {
             ($0 as? LookingError)?.hint == "did you mean 'two.sqlite'?"
         }
         await #expect { try await opened.look { _ = try $0.store("three") } } throws: {
-            explain($0).hasSuffix("is no SQLite database")
+            explain($0).hasSuffix("is not an SQLite database")
         }
         let live = LiveStores(scene.scene.stores, context: scene.scene.context())
         #expect(try live.stores() == ["one.sqlite", "two.sqlite"])

@@ -81,7 +81,7 @@ struct RecoverUnderUseTests {
             let recovery = RecoverRestore(of: scene.stores, context: context ?? scene.context())
             let error = await #expect(throws: RestoreError.self) { try await recovery.run() }
             #expect(error.map(isExpected) == true, "\(String(describing: error))")
-            #expect(error?.description.contains("was interrupted") == true)
+            #expect(error?.description.contains("the interrupted restore") == true)
             #expect(error?.hint?.contains("run any command") == true)
             #expect(try scene.sandbox.contents(of: ".").paths == before)
             #expect(try RestoreJournal.read(paths.journal)?.phase == journal.phase)

@@ -230,7 +230,7 @@ struct RestoreApplicationTests {
         #expect(try entries() == ["stop store", "start store", "verify store"])
         #expect(looks.withLock { $0 } > 10)
         #expect(outcome.isApplicationStarted && outcome.safetyBackup != nil)
-        #expect(scene.told.contains { $0.contains("its contents are replaced") })
+        #expect(scene.told.contains { $0.contains("its content is replaced") })
         #expect(try scene.itemNames().count == 12)
         #expect(try scene.leftovers() == ["diary"])
     }

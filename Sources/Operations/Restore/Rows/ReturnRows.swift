@@ -67,7 +67,7 @@ public struct ReturnRows: Sendable {
     /// - Throws: `LookingError`, `ReturnRowsError`; `RowReturnError`, `StoreError`, `RestoreError.safetyBackupFailed`,
     ///   after which nothing was changed; `FileError`, `RemoteError`, `CancellationError`.
     public func run(_ backup: Backup, into path: FilePath) async throws -> Outcome {
-        let date = options.restore.backup.date
+        let date = options.isDryRun ? nil : options.restore.backup.date
         return try await context.notingDamage(of: backup, in: folder, at: date) {
             try await bring(backup, into: path)
         }

@@ -144,7 +144,7 @@ extension RestorePaths {
             note("'\(printable(live))' is replaced, but \(holder): open it again there")
             return self
         }
-        note("'\(printable(live))' stays, and its contents are replaced: \(holder)")
+        note("'\(printable(live))' stays, and its content is replaced: \(holder)")
         return RestorePaths(live: live, .inside)
     }
 }

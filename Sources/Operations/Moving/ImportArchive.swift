@@ -170,24 +170,17 @@ public struct ImportArchive: Sendable {
             parcel,
             file -> ReceiveArchive.Outcome in
             let backup = try folder.backup(file, of: archived)
-            var others = there
-            while let same = try await receive.same(
-                as: backup,
-                content: backup.content,
-                among: others,
-                ofAnySize: recipients != nil
+            if let same = try await whole(
+                sameAs: backup,
+                among: there,
+                ofAnySize: recipients != nil,
+                receive
             ) {
-                if try await isWhole(same) { return .init(backup: same, wasThere: true) }
-                others.removeAll { $0.name.exact == same.name.exact }
+                return .init(backup: same, wasThere: true)
             }
             let isBare = options.tags.isEmpty && options.note == nil
             let annotation = Annotation(of: file.name, tags: options.tags, note: options.note)
-            return try await receive.put(
-                parcel,
-                as: backup,
-                isBare ? nil : annotation,
-                among: there
-            )
+            return try await receive.put(parcel, as: backup, isBare ? nil : annotation, among: there)
         }
         return Outcome(
             backup: received.backup,
@@ -199,6 +192,26 @@ public struct ImportArchive: Sendable {
             bytes: archived.bytes,
             problems: received.problems
         )
+    }
+
+    /// Returns a backup that equals the imported one and is whole; `nil` if there is none.
+    private func whole(
+        sameAs backup: Backup,
+        among there: [Backup],
+        ofAnySize: Bool,
+        _ receive: ReceiveArchive
+    ) async throws -> Backup? {
+        var others = there
+        while let same = try await receive.same(
+            as: backup,
+            content: backup.content,
+            among: others,
+            ofAnySize: ofAnySize
+        ) {
+            if try await isWhole(same) { return same }
+            others.removeAll { $0.name.exact == same.name.exact }
+        }
+        return nil
     }
 
     /// Returns whether a backup that equals the imported one is whole, as far as it can be read here.

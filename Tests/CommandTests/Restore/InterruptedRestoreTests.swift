@@ -40,7 +40,10 @@ struct InterruptedRestoreTests {
         for arguments in arguments {
             let outcome = try run(arguments)
             #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
-            #expect(outcome.errors.contains("error: the interrupted restore of '"), "\(outcome.errors)")
+            #expect(
+                outcome.errors.contains("error: the interrupted restore of '"),
+                "\(outcome.errors)"
+            )
             #expect(outcome.errors.contains(text), "\(outcome.errors)")
             let json = try run(arguments + ["--json"])
             #expect(json.status == status)

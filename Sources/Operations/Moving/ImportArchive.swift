@@ -179,8 +179,8 @@ public struct ImportArchive: Sendable {
                 return .init(backup: same, wasThere: true)
             }
             let isBare = options.tags.isEmpty && options.note == nil
-            let annotation = Annotation(of: file.name, tags: options.tags, note: options.note)
-            return try await receive.put(parcel, as: backup, isBare ? nil : annotation, among: there)
+            let added = Annotation(of: file.name, tags: options.tags, note: options.note)
+            return try await receive.put(parcel, as: backup, isBare ? nil : added, among: there)
         }
         return Outcome(
             backup: received.backup,

@@ -16,7 +16,8 @@ final class QueryWatch {
     /// Runs `body`, whose long queries can be stopped.
     ///
     /// SQLite asks the handler between two steps of a statement only. A function in a hostile schema could compute for
-    /// hours, and take gigabytes, within one step. So no value may be longer than four times the store.
+    /// hours, and take gigabytes, within one step. So no value may be longer than eight times the store, enough for all its
+    /// rows as JSON.
     /// - Throws: the error of `check`, in place of the query's error.
     static func watching<Result>(
         _ database: OpaquePointer,
@@ -39,7 +40,7 @@ final class QueryWatch {
         sqlite3_progress_handler(database, 100_000, callback, context)
         defer { sqlite3_progress_handler(database, 0, nil, nil) }
         // A negative limit leaves it as it is (https://www.sqlite.org/c3ref/limit.html).
-        let limit = size(of: database).map { max(4 * $0, leastLength) } ?? -1
+        let limit = size(of: database).map { max(8 * $0, leastLength) } ?? -1
         let before = sqlite3_limit(database, SQLITE_LIMIT_LENGTH, CInt(clamping: limit))
         defer { sqlite3_limit(database, SQLITE_LIMIT_LENGTH, before) }
         let result = Swift.Result { try body() }

@@ -119,7 +119,7 @@ struct HostileSchemaTests {
         #expect(count == "1\n")
     }
 
-    @Test("No function in a schema computes a value that is longer than four times the store")
+    @Test("No function in a schema computes a value that is longer than eight times the store")
     func length() throws {
         try sql(
             """

@@ -60,7 +60,7 @@ struct CorporaZipTests {
                 to: "Remote/a Stores.zip"
             )
             // Damage that was noted of the last zip would count for one that cannot be read.
-            for place in ["Remote/.grocerydude-notes", "Home/.local", "Home/.cache"] {
+            for place in ["Remote/.grocerydude-notes", "Home/.local"] {
                 try fileSystem.remove(sandbox.path(place))
             }
             let outcome = try restore("a Stores.zip")

@@ -19,7 +19,7 @@ package struct BackupOrder {
 
     /// Returns whether a backup comes before another in a list that is newest first.
     ///
-    /// Backups of unknown time come last. Backups of the same moment are ordered by name, "(10)" before "(9)".
+    /// Backups of unknown time come last. Backups of the same moment are ordered by number, then by their files' times, then by name.
     package func isNewer(_ left: Backup, _ right: Backup) -> Bool {
         switch (left.time, right.time) {
         case (_?, nil): return true
@@ -28,13 +28,12 @@ package struct BackupOrder {
         case (let first?, let second?):
             let minutes = (Self.minute(first), Self.minute(second))
             guard minutes.0 == minutes.1 else { return minutes.0 > minutes.1 }
-            if coarse.contains(minutes.0) {
-                let numbers = (BackupName.number(of: left.name), BackupName.number(of: right.name))
-                guard numbers.0 == numbers.1 else { return numbers.0 > numbers.1 }
-                // Names of different time zones do not share their numbers.
-                let written = (left.written, right.written)
-                guard written.0 == written.1 else { return written.0 > written.1 }
-            }
+            if !coarse.contains(minutes.0), first != second { return first > second }
+            let numbers = (BackupName.number(of: left.name), BackupName.number(of: right.name))
+            guard numbers.0 == numbers.1 else { return numbers.0 > numbers.1 }
+            // Names of different time zones do not share their numbers.
+            let written = (left.written, right.written)
+            guard written.0 == written.1 else { return written.0 > written.1 }
             guard first == second else { return first > second }
         }
         return left.name.count == right.name.count

@@ -19,7 +19,8 @@ package struct BackupOrder {
 
     /// Returns whether a backup comes before another in a list that is newest first.
     ///
-    /// Backups of unknown time come last. Backups of the same moment are ordered by number, then by their files' times, then by name.
+    /// Backups of unknown time come last. Backups of the same moment are ordered by number, then by their files' times,
+    /// then by name.
     package func isNewer(_ left: Backup, _ right: Backup) -> Bool {
         switch (left.time, right.time) {
         case (_?, nil): return true

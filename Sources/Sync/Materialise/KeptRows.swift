@@ -19,8 +19,11 @@ struct KeptRows {
         let steps = plan.steps.filter { $0.new == nil && !back.contains($0.id) }
         if steps.isEmpty { return }
         var kept: [RowID: String] = [:]
-        for keeper in schema.keepers where !finder.breaksForeignKeys(keeper.table) {
-            for (_, id) in try rows(naming: steps, by: keeper) { kept[id] = keeper.table.name }
+        for keeper in schema.keepers {
+            let named = try rows(naming: steps, by: keeper)
+            // The check reads all of the table.
+            if named.isEmpty || finder.breaksForeignKeys(keeper.table) { continue }
+            for (_, id) in named { kept[id] = keeper.table.name }
         }
         var count = 0
         while kept.count > count {

@@ -93,7 +93,11 @@ public struct ReturnRows: Sendable {
             guard !options.isDryRun, outcome.rows.isChange || !plan.files.paths.isEmpty else {
                 return outcome
             }
-            outcome.safetyBackup = try await makeSafetyBackup(of: directory, before: opened)
+            outcome.safetyBackup = try await makeSafetyBackup(
+                of: directory,
+                before: opened,
+                plan
+            )
             do {
                 outcome.rows = try await opened.look { opened -> RowReturn.Outcome in
                     let rules =
@@ -125,12 +129,14 @@ public struct ReturnRows: Sendable {
 
     private func makeSafetyBackup(
         of directory: StoresDirectory,
-        before opened: OpenedBackup
+        before opened: OpenedBackup,
+        _ plan: Plan
     ) async throws -> Backup? {
         guard options.restore.makesSafetyBackup else { return nil }
         return try await restore.makeSafetyBackup(
             of: directory,
             before: opened.plan,
+            replacing: ([plan.store.path] + plan.files.paths).map(\.description),
             keeping: nil,
             holding: [directory.path]
         )

@@ -55,7 +55,10 @@ struct RestoreCommand: FolderCommand {
         completion: NameCompletion.backups()
     )
     var name: String?
-    @Flag(help: "Undo the last restore: restore the safety backup that it made.")
+    @Flag(
+        help:
+            "Undo the last restore: put back what it replaced, from the safety backup that it made."
+    )
     var undo = false
 
     @Option(
@@ -165,18 +168,43 @@ struct RestoreCommand: FolderCommand {
             invocation.context.report(.note("restoring from '\(backup.displayName)'\(made)"))
         }
         try refuseUnknown(&backup, invocation)
+        try refuseDoubtful(backup)
         warn(of: backup, invocation)
-        let options = options(for: backup, invocation)
-        if part.isOfRows {
-            return try await bringRows(of: backup, in: folder, options, invocation)
+        var command = self
+        if undo, part.paths.isEmpty {
+            let replaced = try await restore(backup, in: folder, invocation).replaced(by: backup)
+            // A colon would mean a table.
+            command.part.only = replaced.map {
+                $0.contains(":") && !$0.hasPrefix("./") ? "./\($0)" : $0
+            }
         }
-        let restore = RestoreBackup(
+        return try await command.bring(backup, from: folder, invocation)
+    }
+
+    private func restore(
+        _ backup: Backup,
+        in folder: BackupFolder,
+        _ invocation: Invocation
+    ) -> RestoreBackup {
+        RestoreBackup(
             from: folder,
-            options: options,
+            options: options(for: backup, invocation),
             context: invocation.context,
             fileSystem: invocation.fileSystem
         )
+    }
+
+    private func bring(
+        _ backup: Backup,
+        from folder: BackupFolder,
+        _ invocation: Invocation
+    ) async throws -> CommandResult {
+        if part.isOfRows {
+            let options = options(for: backup, invocation)
+            return try await bringRows(of: backup, in: folder, options, invocation)
+        }
         do {
+            let restore = restore(backup, in: folder, invocation)
             return try await bring(backup, by: restore, invocation)
         } catch RestoreError.declined {
             return .declined
@@ -192,7 +220,7 @@ struct RestoreCommand: FolderCommand {
         // For a remote archive, too much would have to be fetched before the question.
         let isShown =
             target == nil && backup.isOnThisMachine
-            && (dryRun || !yes && invocation.console.canAsk || undo && !part.paths.isEmpty)
+            && (dryRun || undo || !yes && invocation.console.canAsk)
         let shown =
             isShown
             ? try await restore.plan(backup, to: invocation.stores, comparing: true) : nil
@@ -249,16 +277,31 @@ struct RestoreCommand: FolderCommand {
         )
     }
 
+    /// Refuses the newest backup if it is known to lack data, and nobody is asked.
+    private func refuseDoubtful(_ backup: Backup) throws {
+        guard name == nil || name == "latest", !undo, yes, target == nil, !dryRun,
+            let reason = doubts(about: backup).first
+        else { return }
+        throw CommandError.doubtful(backup.displayName, reason: reason)
+    }
+
+    /// Returns what a backup is known to lack.
+    private func doubts(about backup: Backup) -> [String] {
+        [
+            backup.damage.map { "is damaged (\($0))" },
+            backup.isPartial ? "was made in part only" : nil,
+            backup.isAnomalous ? "has much less in it than the backup before it" : nil,
+        ].compactMap(\.self)
+    }
+
     /// Returns all warnings about a backup, for a question.
     private func remarks(on backup: Backup, _ invocation: Invocation) -> String {
-        let remarks = [
-            signer == nil ? backup.distrust.map { "but \($0)" } : nil,
-            invocation.origin.isOther(than: backup)
-                ? "a backup of another machine or of another stores directory" : nil,
-            backup.damage.map { "which is damaged (\($0))" },
-            backup.isPartial ? "which was made in part only" : nil,
-            backup.isAnomalous ? "which has much less in it than the backup before it" : nil,
-        ].compactMap(\.self)
+        let remarks =
+            [
+                signer == nil ? backup.distrust.map { "but \($0)" } : nil,
+                invocation.origin.isOther(than: backup)
+                    ? "a backup of another machine or of another stores directory" : nil,
+            ].compactMap(\.self) + doubts(about: backup).map { "which \($0)" }
         return remarks.isEmpty ? "" : ", " + remarks.joined(separator: ", ")
     }
 

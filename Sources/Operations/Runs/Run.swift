@@ -149,7 +149,9 @@ public struct Run: Sendable {
         isUneventful: Bool,
         _ context: OperationContext
     ) {
-        guard let log else { return }
+        // A name that a person mistyped is no failure of the day.
+        let isOfPerson = !Command.scheduled.contains(command) && entry.endedBeforeWork
+        guard let log, !isOfPerson else { return }
         do {
             if isUneventful { try log.note(uneventful: entry) } else { try log.record(entry) }
             if reportsLogTrouble, let warning = log.warning { context.warn(warning) }
@@ -208,6 +210,11 @@ extension Duration {
     public var inSeconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
+}
+
+extension RunLog.Entry {
+    /// Whether the run ended before its work, since its options or names were wrong; see `Documentation/ExitCodes.md`.
+    fileprivate var endedBeforeWork: Bool { [10, 64].contains(exitCode) }
 }
 
 extension RunLog {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Files
 internal import Foundation
 internal import Operations
 
@@ -59,8 +60,18 @@ struct ScheduleInstallCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws -> ExitStatus {
+        console.hint(in: HintedPlaces(stores.configuration))
         let profile = try Configuration(stores.configuration)
             .profile(flags + [FlagValue("--schedule", "schedule", schedule)])
+        let invocation = Invocation(profile, console)
+        guard invocation.isInProfilesPlaces else {
+            let key = invocation.isWithProfilesStores ? "remote" : "stores"
+            let place =
+                key == "stores"
+                ? profile.configuredStores.map { printable($0) } ?? ""
+                : profile.configuredRemote.map(invocation.address) ?? ""
+            throw ScheduleError.ofOtherPlace(profile: profile.name, key: key, place: place)
+        }
         let kind = try scheduler.kind ?? ScheduleKind.detected()
         let program = ScheduledJob.runningProgram
         let jobs = Run.Command.scheduled.compactMap {
@@ -116,7 +127,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
         }
         for command in Run.Command.scheduled
         where !jobs.contains(where: { $0.command == command }) {
-            _ = try await installation.uninstall(ScheduledJob.name(command, of: profile))
+            _ = try await installation.uninstall(ScheduledJob.name(command, of: profile.name))
         }
     }
 }

@@ -91,7 +91,10 @@ struct SignedBackupTests {
         #expect(try run("status", "--max-age", "1h").status == 0)
         // By its name it can be had, and what it is is said.
         let named = try run("restore", "2098", "--target", "Target")
-        #expect(named.status == 0 && named.errors.contains("nobody knows who made"))
+        #expect(
+            named.status == 0
+                && named.errors.contains("is not trusted: it is not known who made it")
+        )
     }
 
     @Test("A backup does not count if its base lost its signature")

@@ -16,7 +16,7 @@ struct KeyPrintAnswer: Answer {
         for key in keys {
             console.answer("")
             console.answer("Public key:  \(key.recipient)")
-            console.answer("Secret key, in one line and without spaces:")
+            console.answer("Secret key. Type it in one line, and leave out the spaces:")
             for line in Self.groups(of: key.secret) { console.answer("    \(line)") }
             console.answer(lines: key.code)
         }
@@ -26,9 +26,10 @@ struct KeyPrintAnswer: Answer {
         console.answer("    unzip backup.zip -x '.grocerydude/*' -d Restored")
     }
 
-    /// Returns the lines of a key in groups of six letters, which are easier to type.
+    /// Returns the lines of a key in groups of six letters, which are easier to type; the last group is whole.
     private static func groups(of text: String) -> [String] {
-        var (groups, rest) = ([String](), text[...])
+        let first = text.prefix(text.count % 6)
+        var (groups, rest) = (first.isEmpty ? [] : [String(first)], text.dropFirst(first.count))
         while !rest.isEmpty {
             groups.append(String(rest.prefix(6)))
             rest = rest.dropFirst(6)

@@ -26,7 +26,7 @@ struct BackupCommand: FolderCommand {
 
     @Option(
         help:
-            "How hard to compress: \(Compression.allCases.map(\.rawValue).joined(separator: ", "))."
+            "How hard to compress."
     )
     var compression: Compression?
 

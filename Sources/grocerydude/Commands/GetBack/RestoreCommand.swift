@@ -90,7 +90,7 @@ struct RestoreCommand: FolderCommand {
 
     @Option(
         help:
-            "How stores are checked: \(CheckLevel.allCases.map(\.rawValue).joined(separator: ", "))."
+            "How stores are checked."
     )
     var check: CheckLevel?
 
@@ -384,8 +384,9 @@ struct RestoreCommand: FolderCommand {
             )
         }
         if signer == nil, let reason = backup.distrust {
-            let lack = reason.base == nil ? "nobody knows who made" : "do not trust"
-            invocation.context.report(.warning("\(lack) '\(backup.displayName)': \(reason)"))
+            invocation.context.report(
+                .warning("'\(backup.displayName)' is not trusted: \(reason)")
+            )
         }
         if let damage = backup.damage {
             invocation.context.report(.warning("'\(backup.displayName)' is damaged: \(damage)"))

@@ -36,6 +36,8 @@ public struct Run: Sendable {
     var address: String { RemoteAddress(remote).shown }
     public var began: Date
     public var hooks = Hooks()
+    /// The command lines of the configuration, which appear on the terminal only: they may have secrets.
+    public var lines: [String] = []
     public var ping: Ping?
     public var notifications: Notifications?
     /// A file for the text file collector of Prometheus' node exporter (`--collector.textfile.directory`).
@@ -67,7 +69,7 @@ public struct Run: Sendable {
     ) async -> CommandResult {
         let start = ContinuousClock.now
         var moments: [Hooks.Moment] = [.after]
-        let result: CommandResult
+        var result: CommandResult
         do {
             try await hooks.runBefore(environment(nil), context)
             await send(.start, context)
@@ -76,6 +78,7 @@ public struct Run: Sendable {
             result = failure(error)
             moments = []
         }
+        result.message = result.message.map { HookError.withoutLines($0, lines) }
         if !result.isDeclined {
             let entry = entry(result, duration: ContinuousClock.now - start)
             record(entry, isUneventful: result.isUneventful, context)

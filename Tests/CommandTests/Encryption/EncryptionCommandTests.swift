@@ -32,6 +32,22 @@ struct EncryptionCommandTests {
         #expect(refused.status == 64 && refused.errors.contains("--recipient password"))
     }
 
+    @Test("A plain backup beside encrypted ones is refused unless a setting says so")
+    func plainBesideEncrypted() throws {
+        try program.configure("stores: ~/Stores\nremote: ~/Remote")
+        let made = try program.expect("backup", "--recipient", recipient)
+        #expect(made.text.hasSuffix(".age\n"))
+        for arguments in [["backup"], ["backup", "--dry-run"]] {
+            let refused = try program.expect(arguments, status: 64)
+            #expect(refused.errors.contains("is encrypted, and this backup would not be"))
+        }
+        try program.expect("backup", "--recipient", "none")
+        // The newest one is plain now, by choice.
+        try program.expect("backup")
+        let remote = try program.sandbox.contents(of: "Remote").paths
+        #expect(remote.count { $0.hasSuffix(" Stores.zip") } == 2)
+    }
+
     @Test("The password is in the environment of no other program")
     func withheld() throws {
         try program.configure(

@@ -134,7 +134,7 @@ STATIC = $(CURDIR)/.build/static
 # Two builds of a commit are the same bytes: without debug information, which names directories, and with hashes and
 # addresses that are the same in each run of the compiler.
 PACKAGE_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(shell setarch -R true 2>/dev/null && echo setarch -R) \
-	$(BUILD) --debug-info-format none -Xlinker --no-eh-frame-hdr
+	$(BUILD) -debug-info-format none -Xlinker --no-eh-frame-hdr
 
 # The packages are for systems whose glibc reads short relocations, so 2.36 and later.
 deb: package-deps $(STATIC)/lib/complete $(COMMIT_OBJECT)

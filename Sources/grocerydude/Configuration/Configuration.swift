@@ -1,5 +1,6 @@
 internal import Files
 internal import Foundation
+internal import Operations
 internal import Remotes
 internal import SystemPackage
 
@@ -116,6 +117,7 @@ struct Configuration {
                 let names = [other, profile].compactMap(\.name)
                 guard !Self.isSame(other.stores.string, profile.stores.string) else {
                     guard profile.prunes || other.prunes, profile.retention != other.retention,
+                        !profile.retention.isEmpty, !other.retention.isEmpty,
                         Self.isSame(other.remote, profile.remote),
                         profile.originName == other.originName
                     else { continue }

@@ -40,7 +40,7 @@ enum CommandError: ExplainedError {
     /// The newest backup has no trusted signature, and nobody can be asked.
     case notTrusted(String, reason: String, origin: String?)
     /// The newest backup lacks data, and nobody can be asked.
-    case doubtful(String, reason: String)
+    case doubtful(String, reason: String, isDamaged: Bool)
     /// Backups are encrypted, but the store is to take part in sync, which does not encrypt.
     case syncIsPlain
     /// No notification is configured that could be sent.
@@ -54,6 +54,7 @@ enum CommandError: ExplainedError {
         case .noProcesses, .tooFewThreads, .alreadyLinked, .ofOtherStores, .badMap, .notAReport:
             .failed
         case .noSigner, .restoreWithoutSafety, .notChangedByRestore: .notFound
+        case .doubtful(_, _, true): .damaged
         case .notTrusted, .doubtful: .restoreFailed
         default: .usage
         }
@@ -87,7 +88,7 @@ enum CommandError: ExplainedError {
         case .severalSigners(let name, let keys):
             "several keys signed backups of '\(name)': \(keys.joined(separator: ", "))"
         case .notTrusted(let backup, let reason, _): "'\(backup)' is the newest, but \(reason)"
-        case .doubtful(let backup, let reason):
+        case .doubtful(let backup, let reason, _):
             "nothing was restored: '\(backup)', the newest, \(reason)"
         case .syncIsPlain:
             "backups are encrypted, but sync would write all rows unencrypted into its container, and keep an unencrypted copy of the store, 'before.sqlite', on this machine"
@@ -125,7 +126,7 @@ enum CommandError: ExplainedError {
         case .notTrusted(let backup, _, let origin):
             origin.map { "to trust that machine, run '\(Advice.command("trust add", $0))'" }
                 ?? "to restore it anyway, name it: \(Advice.command("restore", backup))"
-        case .doubtful(let backup, _):
+        case .doubtful(let backup, _, _):
             "see the others with 'grocerydude list', and name one; to restore this one, run: \(Advice.command("restore --yes", backup))"
         case .syncIsPlain: "use '--plain' if everybody who can read the container may read the rows"
         case .noNotifications:

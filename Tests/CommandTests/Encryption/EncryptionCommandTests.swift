@@ -80,7 +80,7 @@ struct EncryptionCommandTests {
         try program.sandbox.write("no key", to: "locked key")
         let bad = try program.expect(restore, status: 12).errors
         #expect(bad.contains("hint: ") && !bad.contains("another backup"), "\(bad)")
-        let signing = ["backup", "--set", "signing_key=\(path)"]
+        let signing = ["backup", "--set", "signing_key=\(path)", "--recipient", "none"]
         try Tool.check("rm", [path])
         try Tool.check("ssh-keygen", ["-q", "-t", "ed25519", "-N", "secret", "-f", path])
         #expect(try program.expect(signing, status: 12).errors.contains("ssh-add '\(path)'"))
@@ -302,7 +302,7 @@ struct EncryptionCommandTests {
         let usual = try program.run("key", "generate")
         #expect(usual.status == 0, "\(usual.errors)")
         _ = try program.run("backup", "--recipient", String(usual.text.dropLast()))
-        _ = try program.run("backup")
+        _ = try program.run("backup", "--recipient", "none")
         #expect(try program.run("key", "check", "--all").status == 0)
         _ = try encrypt()
         let checked = try program.run("key", "check", "--all", "--json")
@@ -318,7 +318,7 @@ struct EncryptionCommandTests {
         _ = try program.run("pin", "latest")
         _ = try program.run("items", "add", "Dates")
         _ = try encrypt()
-        _ = try program.run("backup")
+        _ = try program.run("backup", "--recipient", "none")
         let new = try program.run("key", "generate", "--output", "new.txt")
         let recipient = ["--recipient", String(new.text.dropLast())]
         let refused = try program.run(["key", "rotate"] + recipient)

@@ -39,8 +39,9 @@ struct PlantedFileTests {
     @Test("A note does not make a safety backup of a backup whose manifest was read")
     func note() throws {
         let names = try backUp("one", "two", "three")
-        let list = try #require(try program.expect("list", "--json").json as? [String: Any])
-        let backups = try #require(list["backups"] as? [[String: Any]])
+        let backups = try #require(
+            try program.expect("list", "--json").json as? [[String: Any]]
+        )
         let ids = backups.filter { $0["name"] as? String != names[0] }.compactMap {
             $0["id"] as? String
         }

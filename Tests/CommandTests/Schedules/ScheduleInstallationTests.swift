@@ -168,7 +168,7 @@ struct ScheduleInstallationTests {
         try sandbox.write("#!/bin/sh\n", to: "bin/rclone")
         try File.open(sandbox.path("bin/rclone")).setMode(0o755)
         let again = try runStandIns(["show"] + options)
-        #expect(again.errors.contains("schedule install --schedule '\(schedule)''"))
+        #expect(again.errors.contains("install --profile 'none' --schedule '\(schedule)''"))
     }
 
     @Test("A schedule that systemd refuses changes nothing")

@@ -26,13 +26,13 @@ struct KeyPrintAnswer: Answer {
         console.answer("    unzip backup.zip -x '.grocerydude/*' -d Restored")
     }
 
-    /// Returns the lines of a key in groups of six letters, which are easier to type; the last group is whole.
+    /// Returns the lines of a key in groups of six letters, which are easier to type; the last one has the rest too.
     private static func groups(of text: String) -> [String] {
-        let first = text.prefix(text.count % 6)
-        var (groups, rest) = (first.isEmpty ? [] : [String(first)], text.dropFirst(first.count))
+        var (groups, rest) = ([String](), text[...])
         while !rest.isEmpty {
-            groups.append(String(rest.prefix(6)))
-            rest = rest.dropFirst(6)
+            let group = rest.prefix(rest.count < 12 ? rest.count : 6)
+            groups.append(String(group))
+            rest = rest.dropFirst(group.count)
         }
         return stride(from: 0, to: groups.count, by: 7).map {
             groups[$0..<min($0 + 7, groups.count)].joined(separator: " ")

@@ -168,7 +168,7 @@ struct RestoreCommand: FolderCommand {
             invocation.context.report(.note("restoring from '\(backup.displayName)'\(made)"))
         }
         try refuseUnknown(&backup, invocation)
-        try refuseDoubtful(backup)
+        try refuseDoubtful(backup, invocation)
         warn(of: backup, invocation)
         var command = self
         if undo, part.paths.isEmpty {
@@ -266,8 +266,7 @@ struct RestoreCommand: FolderCommand {
         guard signer == nil, let reason = backup.distrust else { return }
         let isNamed = name != nil && name != "latest"
         // If keys cannot be read, it is unknown whom this machine trusts.
-        let knowsNobody = (try? invocation.memory.catalog.knowsNobody) ?? false
-        guard !isNamed, yes, target == nil, !dryRun, !knowsNobody else { return }
+        guard !isNamed, yes, target == nil, !dryRun, !invocation.knowsNobody else { return }
         // A backup without a known signature may be damaged, so it is opened first.
         guard !backup.isAnonymous else { return backup.requireTrust() }
         throw CommandError.notTrusted(
@@ -277,12 +276,18 @@ struct RestoreCommand: FolderCommand {
         )
     }
 
-    /// Refuses the newest backup if it is known to lack data, and nobody is asked.
-    private func refuseDoubtful(_ backup: Backup) throws {
-        guard name == nil || name == "latest", !undo, yes, target == nil, !dryRun,
+    /// Refuses to replace data by the newest backup if that is known to lack data, and nobody is asked.
+    private func refuseDoubtful(_ backup: Backup, _ invocation: Invocation) throws {
+        let isNamed = name != nil && name != "latest"
+        guard !isNamed, !undo, yes, !allowDamaged, target == nil, !dryRun,
+            try FileInfo.ifPresent(invocation.stores) != nil,
             let reason = doubts(about: backup).first
         else { return }
-        throw CommandError.doubtful(backup.displayName, reason: reason)
+        throw CommandError.doubtful(
+            backup.displayName,
+            reason: reason,
+            isDamaged: backup.damage != nil
+        )
     }
 
     /// Returns what a backup is known to lack.

@@ -46,7 +46,7 @@ final class ExternalFiles {
 
     /// Returns the size of a file in bytes; `nil` if it cannot be sent.
     private func size(of file: RowFile) throws -> Int? {
-        guard try isReachable(file), let info = try FileInfo.ifPresent(location(of: file)),
+        guard try barrier(to: file) == nil, let info = try FileInfo.ifPresent(location(of: file)),
             info.kind == .file, UInt64(info.size) <= BlobReference.maximumSize
         else { return nil }
         return Int(info.size)
@@ -56,7 +56,36 @@ final class ExternalFiles {
     ///
     /// - Throws: `FileError`.
     func isTaken(_ file: RowFile) throws -> Bool {
-        try !isReachable(file) || FileInfo.ifPresent(location(of: file)) != nil
+        try barrier(to: file) != nil || FileInfo.ifPresent(location(of: file)) != nil
+    }
+
+    /// Returns words on what is under a file's name, or keeps it from being made there, and on what to do; `nil` if
+    /// nothing is there.
+    ///
+    /// - Throws: `FileError`.
+    func obstacle(to file: RowFile) throws -> String? {
+        if let words = try barrier(to: file) { return words }
+        guard let info = try FileInfo.ifPresent(location(of: file)) else { return nil }
+        let what = info.kind == .file ? "is here with other content" : "is no file here"
+        return "'\(path(of: file))' \(what): move it away, and run 'grocerydude sync'"
+    }
+
+    /// Returns words on the part of a file's path that no file can be written through; `nil` if there is none.
+    private func barrier(to file: RowFile) throws -> String? {
+        let path = path(of: file)
+        if store.files.contains(path) { return "'\(path)' is a part of the store" }
+        var directory = path.parent
+        while let each = directory {
+            let kind = try FileInfo.ifPresent(each.below(store.directory))?.kind
+            if let kind, kind != .directory {
+                return """
+                    '\(each)' is \(kind == .link ? "a symbolic link" : "no directory"), through which no file \
+                    is written: put a directory in its place
+                    """
+            }
+            directory = each.parent
+        }
+        return nil
     }
 
     /// Returns the files that belong to a value alone.
@@ -89,19 +118,6 @@ final class ExternalFiles {
             try LocalFileSystem().remove(path)
         }
         known[file] = nil
-    }
-
-    /// Returns whether no part of a file's path is a link or a file, and whether it is no part of the store itself.
-    private func isReachable(_ file: RowFile) throws -> Bool {
-        let path = path(of: file)
-        if store.files.contains(path) { return false }
-        var directory = path.parent
-        while let each = directory {
-            let info = try FileInfo.ifPresent(each.below(store.directory))
-            if let info, info.kind != .directory { return false }
-            directory = each.parent
-        }
-        return true
     }
 
     private func path(of file: RowFile) -> RelativePath {

@@ -148,6 +148,9 @@ struct SyncStatusAnswer: Answer {
 }
 
 extension SyncOverview {
+    /// The maximum number of waiting rows that are printed one by one.
+    private static var mostWaiting: Int { 10 }
+
     /// Returns lines about the store's state, its devices and other remarks.
     fileprivate func lines(
         of outcome: ShowSync.Outcome,
@@ -159,6 +162,13 @@ extension SyncOverview {
         var lines = ["\(outcome.store)  \(state), \(last)"]
         lines += Columns(rows: devices.map(\.cells)).lines
         lines += waiting.map { "  waiting for '\($0.file)': \($0.reason)" }
+        lines += waitingRows.prefix(Self.mostWaiting).map { row in
+            "  waiting: \(row.table)\(row.title.map { " '\($0)'" } ?? ""): \(row.reason)"
+        }
+        if waitingRows.count > Self.mostWaiting {
+            let more = waitingRows.count - Self.mostWaiting
+            lines.append("  and \(more) more: see 'grocerydude sync conflicts'")
+        }
         if held > 0 {
             let rows = counted(Int(held), "row is", "rows are")
             lines.append("  \(rows) not shown here: see 'grocerydude sync conflicts'")

@@ -44,12 +44,46 @@ final class ExternalFiles {
     /// - Throws: `FileError`.
     func canBeSent(_ file: RowFile) throws -> Bool { try size(of: file) != nil }
 
+    /// Returns whether a file is there that is too long to sync.
+    ///
+    /// - Throws: `FileError`.
+    func isTooLong(_ file: RowFile) throws -> Bool {
+        try length(of: file).map { UInt64($0) > BlobReference.maximumSize } ?? false
+    }
+
     /// Returns the size of a file in bytes; `nil` if it cannot be sent.
     private func size(of file: RowFile) throws -> Int? {
+        try length(of: file).flatMap { UInt64($0) <= BlobReference.maximumSize ? $0 : nil }
+    }
+
+    /// Returns the size of a file in bytes, however long it is; `nil` if it does not exist.
+    private func length(of file: RowFile) throws -> Int? {
         guard try barrier(to: file) == nil, let info = try FileInfo.ifPresent(location(of: file)),
-            info.kind == .file, UInt64(info.size) <= BlobReference.maximumSize
+            info.kind == .file
         else { return nil }
         return Int(info.size)
+    }
+
+    /// Returns whether the directory of external data may be that of another store as well.
+    ///
+    /// It is named after the store without the last extension, as for 'a.sqlite' and 'a.db'.
+    ///
+    /// - Throws: `FileError`.
+    func mayBeShared() throws -> Bool {
+        let parent = store.path.parent?.below(store.directory) ?? store.directory
+        let own = store.externalDataDirectory
+        return try Directory.open(parent).names().contains { name in
+            let path = store.path.sibling(name)
+            guard Store.externalDataDirectory(of: path) == own, !store.files.contains(path) else {
+                return false
+            }
+            return try FileInfo.ifPresent(path.below(store.directory))?.kind == .file
+        }
+    }
+
+    /// Returns the directory of a file, below the stores directory.
+    func directory(of file: RowFile) -> RelativePath {
+        file.directory ?? store.externalDataDirectory
     }
 
     /// Returns whether something exists under a file's name, or if it cannot be made there.
@@ -74,7 +108,14 @@ final class ExternalFiles {
     private func barrier(to file: RowFile) throws -> String? {
         let path = path(of: file)
         if store.files.contains(path) { return "'\(path)' is a part of the store" }
-        var directory = path.parent
+        return try path.parent.flatMap(barrier)
+    }
+
+    /// Returns words on the part of a directory's path that no file can be written through; `nil` if there is none.
+    ///
+    /// - Throws: `FileError`.
+    func barrier(at directory: RelativePath) throws -> String? {
+        var directory: RelativePath? = directory
         while let each = directory {
             let kind = try FileInfo.ifPresent(each.below(store.directory))?.kind
             if let kind, kind != .directory {
@@ -120,10 +161,9 @@ final class ExternalFiles {
         known[file] = nil
     }
 
-    private func path(of file: RowFile) -> RelativePath {
-        file.path.components.reduce(file.directory ?? store.externalDataDirectory) {
-            $0.appending($1)
-        }
+    /// Returns the path of a file below the stores directory.
+    func path(of file: RowFile) -> RelativePath {
+        file.path.components.reduce(directory(of: file)) { $0.appending($1) }
     }
 
     private func location(of file: RowFile) -> FilePath { path(of: file).below(store.directory) }

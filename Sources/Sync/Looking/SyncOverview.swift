@@ -93,6 +93,8 @@ public struct SyncOverview: Sendable {
     /// The group's map.
     public var map = SyncMap()
     public var waiting: [Waiting] = []
+    /// The reasons for which files that rows name do not travel.
+    public var fileTroubles: [String] = []
     /// The number of files in the container that no run has looked at.
     public private(set) var untaken = 0
     /// The number of this device's files that the container has lost, or has with another size.

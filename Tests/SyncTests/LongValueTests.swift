@@ -143,6 +143,68 @@ struct LongValueTests {
         #expect(try tablet.rows("SELECT id, length(body) FROM page") == ["a|100000"])
     }
 
+    @Test(
+        "stay the key of a row that another device edits, and keep no other row",
+        arguments: ["", " WITHOUT ROWID"]
+    )
+    func keys(_ rowIDs: String) async throws {
+        let pair = try DevicePair(
+            schema: """
+                CREATE TABLE clip (content TEXT PRIMARY KEY, used INT)\(rowIDs);
+                CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT,
+                    clip TEXT NOT NULL REFERENCES clip (content) ON DELETE CASCADE)
+                """
+        )
+        let (desk, phone) = (pair.desk, pair.phone)
+        for device in [desk, phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(desk, phone, at: 1)
+        try desk.edit(
+            """
+            INSERT INTO clip VALUES (\(Self.long), 1), ('short', 2);
+            INSERT INTO note SELECT used, 'note', content FROM clip
+            """
+        )
+        try await pair.exchange(desk, phone, at: 2)
+        try phone.edit("UPDATE clip SET used = used + 2; UPDATE note SET text = 'edited'")
+        try await pair.exchange(phone, desk, phone, at: 3)
+        try pair.expectEqual(
+            "SELECT typeof(content), length(content), used FROM clip ORDER BY 2",
+            ["text|5|4", "text|100000|3"]
+        )
+        try pair.expectEqual(
+            "SELECT text, length(clip) FROM note ORDER BY 2",
+            ["edited|5", "edited|100000"]
+        )
+    }
+
+    @Test("go with a row whose key gets another form")
+    func moved() async throws {
+        let schema = "CREATE TABLE page (id TEXT PRIMARY KEY COLLATE NOCASE, body TEXT)"
+        let (scene, desk, phone) = try await begin(with: schema)
+        try phone.edit("UPDATE page SET id = 'A'")
+        try await scene.exchange(phone, desk)
+        #expect(try desk.rows("SELECT id, length(body) FROM page") == ["A|100000"])
+    }
+
+    @Test("stay in a reference that names no row")
+    func plain() async throws {
+        let pair = try DevicePair(
+            schema: """
+                CREATE TABLE page (id TEXT PRIMARY KEY);
+                CREATE TABLE link (id INTEGER PRIMARY KEY, page TEXT REFERENCES page (id), n INT)
+                """,
+            enforcesReferences: false
+        )
+        let (desk, phone) = (pair.desk, pair.phone)
+        for device in [desk, phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(desk, phone, at: 1)
+        try desk.edit("INSERT INTO link VALUES (1, \(Self.long), 1)")
+        try await pair.exchange(desk, phone, at: 2)
+        try phone.edit("UPDATE link SET n = 2")
+        try await pair.exchange(phone, desk, at: 3)
+        try pair.expectEqual("SELECT length(page), n FROM link", ["100000|2"])
+    }
+
     @Test("come again if a column gets the bytes of another, or its own as another type")
     func sameBytes() async throws {
         let (scene, desk, phone) = try await begin(

@@ -70,6 +70,38 @@ struct RefusedRowTests {
         #expect(try phone.rows("SELECT day, place FROM tally ORDER BY 1") == ["1|home", "2|work"])
     }
 
+    @Test("keeps no other row, if an application adds rows to one that is to go, again and again")
+    func children() async throws {
+        let pair = try DevicePair(
+            schema: """
+                CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT);
+                CREATE TABLE item (id INTEGER PRIMARY KEY, list INT NOT NULL REFERENCES list (id))
+                """
+        )
+        let (desk, phone) = (pair.desk, pair.phone)
+        try desk.edit("INSERT INTO list VALUES (1, 'old')")
+        for device in [desk, phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(desk, phone, at: 1)
+        try desk.edit("DELETE FROM list; INSERT INTO list VALUES (2, 'new')")
+        try await pair.exchange(desk, at: 2)
+        phone.options.passed = { [queue = phone.queue] step in
+            guard step == .planned else { return }
+            try queue.write { database in
+                try database.execute(
+                    sql: "INSERT INTO item (list) SELECT 1 WHERE (SELECT count(*) FROM item) < 2"
+                )
+            }
+        }
+        try await pair.exchange(phone, at: 3)
+        phone.options.passed = { _ in }
+        #expect(try phone.rows("SELECT name FROM list ORDER BY id") == ["old", "new"])
+        let waiting = try phone.unshown.filter(\.waits)
+        #expect(waiting.map(\.reason) == ["a change of it waits: rows of 'item' refer to it"])
+        try await pair.exchange(phone, at: 4)
+        #expect(try phone.rows("SELECT name FROM list") == ["new"])
+        #expect(try phone.unshown.allSatisfy { !$0.waits })
+    }
+
     @Test(
         "is found before, by the store's own indexes",
         arguments: [

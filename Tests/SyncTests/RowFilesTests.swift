@@ -99,9 +99,9 @@ struct RowFilesTests {
         let sidecar = try Sidecar(in: phone.sidecarPath)
         let reasons = try sidecar.unshownRows().map(\.reason)
         try sidecar.close()
-        #expect(
-            reasons == ["a file of it cannot be written: 'milk.jpg' is here with other content"]
-        )
+        let reason =
+            "'photos/milk.jpg' is here with other content: move it away, and run 'grocerydude sync'"
+        #expect(reasons == ["a file of it cannot be written: \(reason)"])
         try LocalFileSystem().move(
             path("milk.jpg", of: phone),
             to: path("mine.jpg", of: phone)
@@ -109,6 +109,174 @@ struct RowFilesTests {
         try await pair.exchange(phone, at: 3)
         try pair.expectEqual(Self.query, ["milk|milk.jpg"])
         #expect(try content("milk.jpg", of: phone) == "white")
+    }
+
+    @Test("whose name is taken keep a row as it is, which is listed with the reason")
+    func takenByEdit() async throws {
+        try await begin()
+        try desk.edit("INSERT INTO item (name) VALUES ('milk')")
+        try await pair.exchange(desk, phone, at: 2)
+        try write("white", to: "milk.jpg", of: desk)
+        try write("mine", to: "milk.jpg", of: phone)
+        try desk.edit("UPDATE item SET name = 'oat milk', photo = 'milk.jpg'")
+        try await pair.exchange(desk, phone, phone, at: 3)
+        #expect(try phone.rows(Self.query) == ["milk|NULL"])
+        #expect(try waiting(phone) == [Self.taken])
+        try LocalFileSystem().remove(path("milk.jpg", of: phone))
+        try await pair.exchange(phone, at: 4)
+        try pair.expectEqual(Self.query, ["oat milk|milk.jpg"])
+        #expect(try phone.unshown.isEmpty)
+    }
+
+    @Test("of two contents under one name are listed, and an edit of another column is written")
+    func others() async throws {
+        try await begin()
+        try add("milk", "milk.jpg")
+        try await pair.exchange(desk, phone, at: 2)
+        try write("mine", to: "milk.jpg", of: phone)
+        try write("white", to: "milk.jpg", of: desk)
+        try await pair.exchange(desk, phone, at: 3)
+        #expect(try waiting(phone) == [Self.taken])
+        try desk.edit("UPDATE item SET name = 'oat milk'")
+        try await pair.exchange(desk, phone, at: 4)
+        try pair.expectEqual(Self.query, ["oat milk|milk.jpg"])
+        #expect(try waiting(phone) == [Self.taken])
+        #expect(try content("milk.jpg", of: phone) == "mine")
+        try LocalFileSystem().remove(path("milk.jpg", of: phone))
+        try await pair.exchange(phone, at: 5)
+        #expect(try content("milk.jpg", of: phone) == "white")
+        #expect(try phone.unshown.isEmpty)
+    }
+
+    @Test("are written through no link, which is named as the reason")
+    func linked() async throws {
+        try LocalFileSystem().createDirectories(phone.root.appending("disk"))
+        try FileManager.default.createSymbolicLink(
+            atPath: phone.stores.appending("photos").string,
+            withDestinationPath: "../disk"
+        )
+        try await begin()
+        let words =
+            "'photos' is a symbolic link, through which no file is written: put a directory in its place"
+        #expect(try troubles(phone) == [words])
+        try write("white", to: "milk.jpg", of: desk)
+        try add("milk", "milk.jpg")
+        try await pair.exchange(desk, phone, at: 2)
+        #expect(try phone.rows(Self.query) == [])
+        #expect(try phone.unshown.map(\.reason) == ["a file of it cannot be written: \(words)"])
+        #expect(try Directory.open(phone.root.appending("disk")).names().isEmpty)
+        try LocalFileSystem().remove(phone.stores.appending("photos"))
+        try await pair.exchange(phone, at: 3)
+        try pair.expectEqual(Self.query, ["milk|milk.jpg"])
+        #expect(try troubles(phone) == [])
+    }
+
+    @Test("are named if they are too long to travel, as long as a row names them")
+    func long() async throws {
+        try write("", to: "film.mp4", of: desk)
+        let film = try #require(
+            FileHandle(forWritingAtPath: path("film.mp4", of: desk).string)
+        )
+        try film.truncate(atOffset: BlobReference.maximumSize + 1)
+        try film.close()
+        try add("film", "film.mp4")
+        try await begin()
+        try pair.expectEqual(Self.query, ["film|film.mp4"])
+        let words = "'photos/film.mp4' is longer than 1 GiB, so its row travels without it"
+        #expect(try troubles(desk) == [words])
+        #expect(try troubles(phone) == [])
+        try desk.edit("DELETE FROM item")
+        try await pair.exchange(desk, at: 2)
+        #expect(try troubles(desk) == [])
+    }
+
+    private func troubles(_ device: Device) throws -> [String] {
+        let sidecar = try Sidecar(in: device.sidecarPath)
+        defer { try? sidecar.close() }
+        return try SyncOverview(of: sidecar, device.store).fileTroubles
+    }
+
+    @Test("stay those of the row, though they are gone here and another column is edited")
+    func offloaded() async throws {
+        let pair = try DevicePair(
+            schema: String(Self.schema.dropLast()) + ", UNIQUE (name, photo))"
+        )
+        let (desk, phone) = (pair.desk, pair.phone)
+        try write("white", to: "milk.jpg", of: desk)
+        try desk.edit("INSERT INTO item VALUES (1, 'milk', 'milk.jpg')")
+        for device in [desk, phone] { try await device.enable(at: pair.start, map: map) }
+        try await pair.exchange(desk, phone, at: 1)
+        try LocalFileSystem().remove(path("milk.jpg", of: phone))
+        try phone.edit("UPDATE item SET name = 'oat milk'")
+        try await pair.exchange(phone, desk, at: 2)
+        try pair.expectEqual(Self.query, ["oat milk|milk.jpg"])
+        let isFile = try desk.inspect { access in
+            var found = false
+            try access.states.forEach { row in
+                found = row.state.cells.contains { $0.value.isFile }
+            }
+            return found
+        }
+        #expect(isFile)
+    }
+
+    @Test(
+        "that are missing where a store joins do not make its rows others",
+        arguments: [nil, JoinMatch.content, .copy, .again]
+    )
+    func joining(_ match: JoinMatch?) async throws {
+        for name in ["milk", "tea"] {
+            try write(name, to: "\(name).jpg", of: desk)
+            for device in [desk, phone] {
+                try device.edit(
+                    "INSERT INTO item (name, photo) VALUES (?, ?)",
+                    [name, "\(name).jpg"]
+                )
+            }
+        }
+        try await desk.enable(at: pair.start, map: map)
+        try await pair.exchange(desk, at: 1)
+        let enrolment = Enrolment(in: phone.container())
+        let look = try await enrolment.look()
+        let preview = try await JoinPreview(
+            of: phone.store,
+            joining: phone.container(),
+            look,
+            excluded: [],
+            match: match,
+            at: pair.start + 120,
+            options: phone.options
+        )
+        // Without a word on how rows match, a person is asked.
+        #expect(preview.fileless == (match == nil ? 2 : 0))
+        #expect(preview.tables["item"]?.alike == (match == nil ? 0 : 2))
+        if match == nil { return }
+        let sidecar = try Sidecar(in: phone.sidecarPath)
+        try enrolment.enrol(
+            sidecar,
+            as: phone.name,
+            look,
+            map: SyncMap(),
+            match: match,
+            at: pair.start + 120,
+            program: "test 1"
+        )
+        try sidecar.close()
+        try await pair.exchange(phone, desk, phone, at: 3)
+        try pair.expectEqual(Self.query, ["milk|milk.jpg", "tea|tea.jpg"])
+        #expect(try content("tea.jpg", of: phone) == "tea")
+    }
+
+    private static let taken = """
+        a change of it waits: 'photos/milk.jpg' is here with other content: move it away, and run \
+        'grocerydude sync'
+        """
+
+    /// Returns the reasons of the rows that wait, as the state of the store has them.
+    private func waiting(_ device: Device) throws -> [String] {
+        let sidecar = try Sidecar(in: device.sidecarPath)
+        defer { try? sidecar.close() }
+        return try SyncOverview(of: sidecar).waitingRows.map(\.reason)
     }
 
     @Test("are none if a text leads out of the directory, through a link, or to a part of a store")

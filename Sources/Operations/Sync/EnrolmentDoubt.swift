@@ -7,6 +7,8 @@ public enum EnrolmentDoubt: ExplainedError {
     case guesses(store: String, [MapProposal.Finding])
     /// The store and the group have few tables in common.
     case otherTables(store: String, group: String, JoinPreview)
+    /// Rows of the store and of the group differ only in their files.
+    case otherFiles(store: String, group: String, rows: Int64)
 
     public var outcome: FailureOutcome { .needsDecision }
 
@@ -20,6 +22,11 @@ public enum EnrolmentDoubt: ExplainedError {
             """
             '\(group)' has rows of \(counted(join.there, "table", "tables")): \
             only \(join.shared) of them are in '\(store)'
+            """
+        case .otherFiles(let store, let group, let rows):
+            """
+            \(counted(Int(rows), "row", "rows")) of '\(store)' would be there twice: those of '\(group)' name \
+            the same files, which are missing here, or are others
             """
         }
     }
@@ -36,6 +43,11 @@ public enum EnrolmentDoubt: ExplainedError {
             if they are of one application, say how rows are matched, as with '--match content'; \
             else name another group with '--group NAME'
             """
+        case .otherFiles:
+            """
+            copy the files too; or add '--match copy' if the store was copied from another device, \
+            '--match content' if equal rows are one
+            """
         }
     }
 }
@@ -46,7 +58,14 @@ extension EnableSync.Plan {
         if let guesses = proposal?.guesses, !guesses.isEmpty {
             return .guesses(store: store, guesses)
         }
+        if let filesDoubt { return filesDoubt }
         return match == nil || match == .again ? joinDoubt : nil
+    }
+
+    /// The doubt whether rows are the same that differ only in their files.
+    public var filesDoubt: EnrolmentDoubt? {
+        guard let rows = join?.fileless, rows > 0 else { return nil }
+        return .otherFiles(store: store, group: group, rows: rows)
     }
 
     /// The doubt whether the group belongs to the same application.

@@ -150,7 +150,7 @@ public struct RunSync: Sendable {
         }
         let isAway = result.outcome.map { !$0.hasContainer || $0.isCutOff } ?? before.isAway
         try sidecar.note(decision, isAway: isAway)
-        result.overview = try SyncOverview(of: sidecar)
+        result.overview = try SyncOverview(of: sidecar, store)
         result.newConflicts = result.overview.conflicts - before.conflicts
         result.newYielding = result.overview.yielding - before.yielding
         result.newHeld = result.overview.held - before.held

@@ -1,5 +1,7 @@
+internal import Changes
 internal import Files
 public import Foundation
+public import Remotes
 public import Stores
 public import Sync
 
@@ -61,24 +63,43 @@ public struct SettleConflicts: Sendable {
     ///   - number: the entry's number in the store's list.
     ///   - setting: new values by columns.
     ///   - store: the store.
+    ///   - folder: returns the remote folder of an address, for content that is not on this machine.
     ///   - date: the time of the user's decision.
     ///   - program: the program and its version.
-    /// - Throws: `SyncError.noConflict`, `.unfit`; `SidecarError`, `FileError`.
+    /// - Throws: `SyncError.noConflict`, `.unfit`; `RemoteError`, `SidecarError`, `FileError`.
     public func take(
         _ number: Int64,
         setting: [String: String] = [:],
         of store: Store,
+        folder: @escaping @Sendable (String) throws -> any RemoteFolder,
         at date: Date,
         program: String
     ) async throws {
         try await withSidecar(of: store) { sidecar in
+            func take() throws -> TakenConflict {
+                try sidecar.takeConflict(
+                    number,
+                    setting: setting,
+                    of: store,
+                    at: date,
+                    program: program
+                )
+            }
             let name = store.path.description
             func unfit(_ reason: String) -> SyncError {
                 let values = setting.map { "\($0)=\($1)" }.sorted()
                 return .unfit(values, number, store: name, reason: reason)
             }
-            switch try sidecar.takeConflict(number, setting: setting, at: date, program: program) {
+            var taken = try take()
+            if case .lacksContent(let content) = taken {
+                if try await fetch(content, to: sidecar, folder) { taken = try take() }
+            }
+            switch taken {
             case .taken: break
+            case .lacksContent:
+                throw unfit(
+                    "the content of a file or a long value of it is neither on this machine nor in the container any more"
+                )
             case .nothing: throw SyncError.noConflict(number, store: name)
             case .noColumn: throw unfit("the row has no such column")
             case .noRow: throw unfit("no row of the store has that number")
@@ -110,15 +131,31 @@ public struct SettleConflicts: Sendable {
         return count
     }
 
+    /// Fetches content from the container, and returns whether anything of it is there.
+    private func fetch(
+        _ content: Set<BlobReference>,
+        to sidecar: Sidecar,
+        _ folder: @Sendable (String) throws -> any RemoteFolder
+    ) async throws -> Bool {
+        let overview = try SyncOverview(of: sidecar)
+        guard let group = overview.group.flatMap({ GroupName($0) }) else { return false }
+        let container = Container(
+            try folder(overview.container ?? ""),
+            group: group,
+            scratch: context.scratch
+        )
+        return try await sidecar.fetch(content, from: container, check: context.checkCancellation)
+    }
+
     private func withSidecar<Result>(
         of store: Store,
-        _ body: (Sidecar) throws -> Result
+        _ body: (Sidecar) async throws -> Result
     ) async throws -> Result {
         let directory = places.sidecar(of: store)
         return try await context.withLock(on: directory) {
             let sidecar = try Sidecar(in: directory)
             defer { try? sidecar.close() }
-            return try body(sidecar)
+            return try await body(sidecar)
         }
     }
 }

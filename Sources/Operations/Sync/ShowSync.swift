@@ -69,13 +69,14 @@ public struct ShowSync: Sendable {
         }
         overview.isOff = isOff
         do {
+            let sidecar = try Sidecar(in: places.sidecar(of: store))
+            defer { try? sidecar.close() }
+            overview.fileTroubles = try sidecar.fileTroubles(of: store)
             let container = Container(
                 try folder(overview.container ?? ""),
                 group: group,
                 scratch: context.scratch
             )
-            let sidecar = try Sidecar(in: places.sidecar(of: store))
-            defer { try? sidecar.close() }
             try await overview.compare(with: container, sidecar, at: date)
         } catch let error as any ExplainedError where error is RemoteError || error is FileError {
             overview.isAway = true

@@ -68,6 +68,8 @@ public enum SyncError: ExplainedError {
     case lockedStores(FilePath, rows: Int64, by: LockHolder?)
     /// Files of the container have been unreadable for a day; the payload names the first.
     case unreadFiles(store: String, count: Int, first: String, reason: String)
+    /// Files that rows name do not travel, for these reasons.
+    case filesStay(store: String, [String])
     /// Files of the container have a newer version; the payload has the reason for the first.
     case newerFiles(store: String, count: Int, reason: String)
 
@@ -81,7 +83,7 @@ public enum SyncError: ExplainedError {
         case .noStoreAnyMore, .damagedStore: .damaged
         case .openStore, .storeInUse: .inUse
         case .lockedStores: .locked
-        case .unreadFiles, .newerFiles, .yielded: .partial
+        case .unreadFiles, .newerFiles, .yielded, .filesStay: .partial
         case .noContainerNamed, .severalStores, .badGroup: .usage
         case .noStore, .noStores, .notEnabled, .alreadyEnabled, .refused, .nothingToSync, .noTable,
             .containerInsideStores, .storesInsideContainer, .synchronisedFolder, .nothingBefore,
@@ -142,10 +144,7 @@ public enum SyncError: ExplainedError {
         case .unfit(let values, let number, let store, let reason):
             "conflict \(number) of '\(store)' cannot be taken\(values.isEmpty ? "" : " with ")\(values.joined(separator: ", ")): \(reason)"
         case .yielded(let store, let count):
-            """
-            '\(store)': \(counted(Int(count), "row is", "rows are")) not shown, since \
-            another row has the same unique value
-            """
+            "'\(store)': \(counted(Int(count), "row is", "rows are")) not shown, since another row has the same unique value"
         case .noContainer(let address, let unsent):
             "the container '\(address)' is not there, or has nothing of this group"
                 + (unsent == 0 ? "" : ": \(Self.waiting(unsent)) on this machine")
@@ -157,6 +156,8 @@ public enum SyncError: ExplainedError {
             "\(Self.waiting(rows)), since '\(printable(path))' is locked by \(holder?.description ?? "another run")"
         case .unreadFiles(let store, let count, let first, let reason):
             "\(counted(count, "file", "files")) for '\(store)' could not be read for a day, such as '\(first)': \(reason)"
+        case .filesStay(let store, let reasons):
+            "files of '\(store)' do not travel: \(reasons.joined(separator: "; "))"
         case .newerFiles(let store, let count, let reason):
             "\(counted(count, "file", "files")) for '\(store)' of a newer version: \(reason)"
         }
@@ -199,7 +200,7 @@ public enum SyncError: ExplainedError {
         case .storeInUse: "close the application, and try again"
         case .nothingBefore: "leave out '--as-before'"
         case .unfit, .yielded, .noConflict: "see them with 'grocerydude sync conflicts'"
-        case .noDevice: "see 'grocerydude sync status'"
+        case .noDevice, .filesStay: "see 'grocerydude sync status'"
         case .noContainer:
             "make sure that its disk is mounted: the next run sends what waits; if it was emptied, run 'grocerydude sync seed'"
         case .cutOff(let cause, _):

@@ -46,7 +46,11 @@ public struct SyncedStore: Sendable {
                 $0.isNewer || date.timeIntervalSince($0.since) > 86_400
             }
             guard let first = late.first else {
-                if newYielding > 0 { error = SyncError.yielded(store: store, count: newYielding) }
+                if newYielding > 0 {
+                    error = SyncError.yielded(store: store, count: newYielding)
+                } else if !overview.fileTroubles.isEmpty {
+                    error = SyncError.filesStay(store: store, overview.fileTroubles)
+                }
                 return
             }
             error =

@@ -208,8 +208,16 @@ struct Capture {
     }
 
     /// Returns the values of a row's columns in their form for change files; see `WireValues`.
-    func wires(_ values: [StoredValue], of table: TableMapping) throws -> [Value] {
-        try self.values.wires(values, of: table)
+    ///
+    /// A file that is missing here, and that a known row has, stays the known one.
+    func wires(
+        _ values: [StoredValue],
+        of table: TableMapping,
+        _ known: KnownRow? = nil
+    ) throws -> [Value] {
+        try zip(table.columns, self.values.wires(values, of: table)).map { column, wire in
+            column.kept(wire, known?.state.cell(column.name)?.value)
+        }
     }
 
     /// Joins a delta with the state, and adds it to the outgoing ones; long values become blobs.
@@ -217,8 +225,13 @@ struct Capture {
         let delta = try delta.movingLongValues(to: outgoing.keep)
         for cell in delta.state.cells {
             if case .file(let name, let content) = cell.value {
-                let mapping = tables.first { $0.name == table }
-                try keep(mapping?.file(named: name, by: cell.column), name, content)
+                let file = tables.first { $0.name == table }?.file(named: name, by: cell.column)
+                if try keep(file, content) { continue }
+                // A file that is missing here was sent with the known value.
+                let known = try access.states.known(delta.id)?.state.cell(cell.column)?.value
+                if known == cell.value { continue }
+                let name = String(decoding: name, as: UTF8.self)
+                throw StoreError.unreadable(name, reason: "it changed while it was read")
             }
         }
         guard let joined = try access.states.join(delta, in: table) else { return }
@@ -240,15 +253,13 @@ struct Capture {
         return table.references.contains(where: \.isByValue)
     }
 
-    /// Sends the content of a file, as that of a long value.
-    private func keep(_ file: RowFile?, _ name: [UInt8], _ content: BlobReference) throws {
+    /// Sends the content of a file, as that of a long value, and returns whether the file has it.
+    private func keep(_ file: RowFile?, _ content: BlobReference) throws -> Bool {
         guard let file, let bytes = try files.read(file),
             bytes.withUnsafeBytes({ Digest(of: $0) }) == content.digest
-        else {
-            let name = String(decoding: name, as: UTF8.self)
-            throw StoreError.unreadable(name, reason: "it changed while it was read")
-        }
+        else { return false }
         try outgoing.keep(content, bytes)
+        return true
     }
 }
 

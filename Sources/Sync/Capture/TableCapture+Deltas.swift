@@ -69,7 +69,7 @@ extension TableCapture {
         if let state = known?.state, kind == .edits || state.isAlive {
             length = state.isAlive ? state.causalLength : state.causalLength + 1
         }
-        var cells = try zip(table.columns, capture.wires(row.values, of: table))
+        var cells = try zip(table.columns, capture.wires(row.values, of: table, known))
             .map { Cell($0.name, stamp, $1) }
         if let old = renamed[row.key], let state = try capture.access.states.known(old.id)?.state {
             // Other devices' edits under the former key go on to win or lose by their own times.
@@ -194,7 +194,7 @@ extension TableCapture {
         _ capture: Capture
     ) throws -> [Cell] {
         let parts = try old.image.partsByColumn()
-        let wires = try capture.wires(values, of: table)
+        let wires = try capture.wires(values, of: table, known)
         // The row may show values of rows that are the same.
         let isMerged = try !capture.access.held.standingBehind(old.id, why: [.same]).isEmpty
         var cells: [Cell] = []

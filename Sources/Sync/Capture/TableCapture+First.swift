@@ -141,7 +141,7 @@ extension TableCapture {
             zip(table.columns.map(\.name), capture.wires(row.values, of: table))
         ) { $1 }
         return columns.map { column in
-            let value = (wires[column.name] ?? .null).named
+            let value = column.compared((wires[column.name] ?? .null).named)
             // The parent may already have a stand-in.
             guard case .row(let id) = value, let standIn = capture.standIns[id] else {
                 return value

@@ -222,7 +222,8 @@ final class TableCapture {
         }
         var match = try RowMatch(table, gone: gone, capture.access)
         return try news.indices.filter { index in
-            let wire = try capture.wires(news[index].values, of: table).map(\.named)
+            let wire = try zip(table.columns, capture.wires(news[index].values, of: table))
+                .map { $0.compared($1.named) }
             guard let id = match.take(wire, key: news[index].key) else { return true }
             news[index].id = id
             found.insert(id)

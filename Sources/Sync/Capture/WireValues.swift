@@ -18,7 +18,9 @@ struct WireValues {
                 if let content = try files.content(of: file) {
                     return .file(name: file.path.bytes, content: content)
                 }
-                if column.files?.form == .path { try AwaitedFiles(access: access).add(file) }
+                if try column.files?.form == .path || files.isTooLong(file) {
+                    try access.awaited.add(file, files)
+                }
             }
             // A reference to a file that is missing here is sent as the blob that it is.
             return (column.entities?.name(value) ?? value).wire

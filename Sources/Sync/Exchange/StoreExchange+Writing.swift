@@ -50,7 +50,7 @@ extension StoreExchange {
         _ fetched: inout Set<BlobReference>
     ) async throws -> Bool {
         var isReported = false
-        var refused: [RowID: String] = [:]
+        var again = RepeatedRefusals()
         var rounds = 0
         while rounds < Self.roundsLimit {
             rounds += 1
@@ -75,13 +75,14 @@ extension StoreExchange {
             case .done: return true
             case .retry: break
             case .refused(let rows):
-                // What is refused again after a new comparison is no row that the application just took.
-                let again = rows.filter { refused[$0.key] != nil }
-                if !again.isEmpty {
-                    try sidecar.write { try $0.dirty.refuse(again) }
-                    rounds -= 1
-                }
-                refused = rows
+                let rows = again.take(rows)
+                if rows.isEmpty { break }
+                try sidecar.write { try $0.dirty.refuse(rows) }
+                rounds -= 1
+            case .dangling(let rows):
+                let rows = again.take(rows)
+                longWrite.left.merge(rows) { $1 }
+                if !rows.isEmpty { rounds -= 1 }
             }
         }
         // Rows that an application keeps changing wait for the next run.
@@ -116,7 +117,9 @@ extension StoreExchange {
         _ outcome: inout ExchangeOutcome
     ) throws -> (Planned?, missing: Set<BlobReference>) {
         if let layout = longWrite.layout,
-            let planned = try longWrite.connection.reading({ try plan(layout, $0, &outcome) })
+            let planned = try longWrite.connection.reading({
+                try plan(layout, $0, longWrite.left, &outcome)
+            })
         {
             return planned
         }
@@ -125,13 +128,14 @@ extension StoreExchange {
         return try withSnapshot { snapshot, schema, tables in
             let layout = StoreLayout(schema: schema, tables: tables)
             longWrite.layout = layout
-            return try plan(layout, RowFinder(snapshot), &outcome)
+            return try plan(layout, RowFinder(snapshot), longWrite.left, &outcome)
         }
     }
 
     private func plan(
         _ layout: StoreLayout,
         _ finder: RowFinder,
+        _ left: [RowID: String],
         _ outcome: inout ExchangeOutcome
     ) throws -> (Planned?, missing: Set<BlobReference>) {
         try sidecar.write { access in
@@ -160,7 +164,9 @@ extension StoreExchange {
                 finder: finder
             )
             try KeptRows(schema: layout.schema, values: values, finder: finder).keep(&plan, view)
-            try access.dirty.wait(plan.waiting + view.held.filter { $0.why == .blob }.map(\.id))
+            plan.leave(Set(left.keys))
+            try plan.listWaiting(left.merging(view.words) { one, _ in one }, access)
+            try access.dirty.wait(view.held.filter { $0.why == .blob }.map(\.id))
             if plan.isEmpty, view.files.isEmpty { return (nil, view.missing) }
             try access.intents.add(plan.intents)
             try Removals(values: values, view: view, finder: finder).keep(plan)
@@ -182,6 +188,17 @@ extension StoreExchange {
         case retry
         /// SQLite refuses some rows, so nothing was written.
         case refused([RowID: String])
+        /// Some changes would leave references that name no row, so nothing was written.
+        case dangling([RowID: String])
+
+        /// Creates the result of a write that wrote nothing.
+        init(_ result: StoreWrite.Result) {
+            switch result {
+            case .refused(let rows): self = .refused(rows)
+            case .dangling(let rows): self = .dangling(rows)
+            case .written, .outdated: self = .retry
+            }
+        }
     }
 
     /// Writes a plan into the store, and records the written rows.
@@ -209,8 +226,7 @@ extension StoreExchange {
         guard case .written(let written) = result else {
             try sidecar.write { try $0.intents.drop() }
             longWrite.layout = nil
-            if case .refused(let rows) = result { return .refused(rows) }
-            return .retry
+            return Applied(result)
         }
         try pass(.written)
         try sidecar.write { access in
@@ -219,6 +235,8 @@ extension StoreExchange {
                 try access.dirty.clean(step.id)
             }
             for id in written.leftOut { try access.dirty.mark(id) }
+            // A row may lack a file after it was written.
+            try access.dirty.wait(planned.plan.waiting.keys)
             try access.intents.drop()
         }
         // The next steps may need the store for themselves.
@@ -239,11 +257,26 @@ private struct StoreLayout {
     var tables: [TableMapping]
 }
 
+/// The rows that were refused twice in a row.
+///
+/// A row that is refused again after a new comparison is none that the application just took.
+private struct RepeatedRefusals {
+    private var last: [RowID: String] = [:]
+
+    /// Returns the rows among refused ones that were refused the last time as well.
+    mutating func take(_ rows: [RowID: String]) -> [RowID: String] {
+        defer { last = rows }
+        return rows.filter { last[$0.key] != nil }
+    }
+}
+
 /// A long write in consecutive parts.
 private final class LongWrite {
     let connection: StoreConnection
     /// The tables of the store; `nil` if it must be compared again.
     var layout: StoreLayout?
+    /// The rows that stay as they are in this run, and the reasons in words.
+    var left: [RowID: String] = [:]
 
     init(connection: StoreConnection) {
         self.connection = connection

@@ -191,7 +191,7 @@ public struct StoreExchange {
     func capture(seeds: Bool) throws {
         let look = try store.look()
         let (last, arrived) = try sidecar.read { access in
-            (try access.text("look"), try AwaitedFiles(access: access).arrived(files))
+            (try access.text("look"), try access.awaited.arrived(files))
         }
         if !seeds, options.rejoining == nil, let look, look == last, arrived.isEmpty { return }
         // A person's answer applies to the data of that moment, and not to later edits.
@@ -222,7 +222,7 @@ public struct StoreExchange {
                 let meaning = try CaptureMeaning(version, options, rejoining, access)
                 try access.set("now", now)
                 var change = try access.captured.takeSchema(schema.digest, tables)
-                try AwaitedFiles(access: access).take(files, in: tables, &change)
+                try access.awaited.take(files, in: tables, RowFinder(snapshot), &change)
                 var clock = try access.membership.clock
                 let reading = clock.tick(now: now, modified: modified)
                 let outgoing = Outgoing(

@@ -22,6 +22,8 @@ public struct JoinPreview: Sendable {
         public var deletedThere: Int64 = 0
         /// The rows only in the store with the same content as rows only in the group.
         public var doubled: Int64 = 0
+        /// The rows among them that differ only in their files, which are missing here, or are others.
+        public var fileless: Int64 = 0
     }
 
     /// The numbers, by the names of the store's tables.
@@ -36,6 +38,9 @@ public struct JoinPreview: Sendable {
     ///
     /// Tables of the store that the group has no rows of say nothing: they may be empty elsewhere.
     public var isDoubtful: Bool { shared * 2 < there }
+
+    /// The number of rows that would be there twice, since they differ only in their files.
+    public var fileless: Int64 { tables.values.reduce(0) { $0 + $1.fileless } }
 
     /// The number of rows that will be deleted from the store.
     public var deletions: Int64 { tables.values.reduce(0) { $0 + $1.deletedThere } }
@@ -116,8 +121,8 @@ extension SidecarAccess {
     fileprivate func preview(of table: TableMapping) throws -> JoinPreview.Table {
         let number = SidecarValue.integer(try number(of: table.name))
         var counts = JoinPreview.Table()
-        /// The number of rows with each content that are only here.
-        var contents: [Digest: Int] = [:]
+        /// The rows that are only here, by their content.
+        var contents: [Digest: [RowState]] = [:]
         let others = try ownStatement(
             """
             SELECT s.id, l.alive FROM shown s LEFT JOIN temp.life l ON l.id = s.id
@@ -135,16 +140,18 @@ extension SidecarAccess {
             } else {
                 counts.onlyHere += 1
                 guard let state, table.identifyingPlaces == nil else { continue }
-                contents[table.content(of: state), default: 0] += 1
+                contents[table.content(of: state), default: []].append(state)
             }
         }
         counts.alike = try shadow.count(in: table.name) - counts.deletedThere - counts.onlyHere
         if !contents.isEmpty {
             try states.forEachUnshown(in: table.name) { row in
                 let content = table.content(of: row.state)
-                guard let count = contents[content], count > 0 else { return }
-                contents[content] = count - 1
+                guard let states = contents[content], !states.isEmpty else { return }
+                let place = states.firstIndex { $0.files == row.state.files }
+                contents[content]?.remove(at: place ?? 0)
                 counts.doubled += 1
+                if place == nil { counts.fileless += 1 }
             }
         }
         counts.yielding = try removed.yieldingCount(in: table.name)
@@ -154,6 +161,11 @@ extension SidecarAccess {
         counts.onlyThere = (alive ?? 0) - counts.alike
         return counts
     }
+}
+
+extension RowState {
+    /// The values that are files beside the store.
+    fileprivate var files: [Value] { cells.map(\.value).filter(\.isFile) }
 }
 
 extension TableMapping {

@@ -1,7 +1,8 @@
-internal import Changes
+public import Changes
 public import Foundation
+internal import Files
 internal import GRDB
-internal import Stores
+public import Stores
 
 /// The result of taking something back.
 public enum TakenConflict: Equatable, Sendable {
@@ -18,6 +19,8 @@ public enum TakenConflict: Equatable, Sendable {
     case deletedHere
     /// Another row has a value of it that only one may have, and no other value was given.
     case lacksValue
+    /// The content of files or long values is not on this machine.
+    case lacksContent(Set<BlobReference>)
 }
 
 extension Sidecar {
@@ -31,6 +34,7 @@ extension Sidecar {
     ///   - number: the entry's number.
     ///   - setting: new values by columns, as for a row whose key another row has; of a reference, the number that the
     ///     row it names has in this store.
+    ///   - store: the store, beside which files may be; `nil` if there are none.
     ///   - date: the time of the person's decision.
     ///   - program: the program and its version, as files name it.
     /// - Returns: whether anything was taken.
@@ -38,6 +42,7 @@ extension Sidecar {
     public func takeConflict(
         _ number: Int64,
         setting: [String: String] = [:],
+        of store: Store? = nil,
         at date: Date,
         program: String
     ) throws -> TakenConflict {
@@ -60,6 +65,9 @@ extension Sidecar {
             try taking.settle(listed?["kind"], listed?["c"], of: known, cells)
             if taking.deltas.isEmpty { return try taking.failure(of: id) }
             let file = Outgoing(access, outbox: outbox, clock: reading, wall: now, program: program)
+            let content = TakenContent(sidecar: self, access: access, store: store, outgoing: file)
+            let lacking = try content.send(taking.deltas)
+            if !lacking.isEmpty { return .lacksContent(lacking) }
             for (table, delta) in taking.deltas {
                 let delta = try delta.movingLongValues(to: file.keep)
                 try access.states.join(delta, in: table)
@@ -73,6 +81,66 @@ extension Sidecar {
             if !known.state.isAlive { try access.removed.forget(id) }
             return .taken
         }
+    }
+}
+
+/// The content of the files and long values of rows that a person takes back.
+private struct TakenContent {
+    let sidecar: Sidecar
+    let access: SidecarAccess
+    let store: Store?
+    let outgoing: Outgoing
+
+    /// Sends the content that went with the rows, or returns what of it is not on this machine.
+    ///
+    /// The container may have removed it, since no row referred to it.
+    func send(_ deltas: [(table: TableName, delta: RowDelta)]) throws -> Set<BlobReference> {
+        var lacking: Set<BlobReference> = []
+        var found: [BlobReference: [UInt8]] = [:]
+        let blobs = BlobCache(sidecar: sidecar)
+        for (table, delta) in deltas {
+            for cell in delta.state.cells {
+                guard let reference = cell.value.reference else { continue }
+                if let bytes = try content(reference, of: cell, in: table) {
+                    found[reference] = bytes
+                } else if try !blobs.has(reference) {
+                    lacking.insert(reference)
+                }
+            }
+        }
+        if lacking.isEmpty { for (blob, bytes) in found { try outgoing.keep(blob, bytes) } }
+        return lacking
+    }
+
+    private func content(
+        _ reference: BlobReference,
+        of cell: Cell,
+        in table: TableName
+    ) throws -> [UInt8]? {
+        if let bytes = try KeptFiles(sidecar: sidecar).content(reference) { return bytes }
+        guard case .file(let name, _) = cell.value, let store,
+            let path = try? RelativePath(validating: name)
+        else { return nil }
+        let directory = try access.membership.map.files[table]?[cell.column]
+        let file = RowFile(directory: directory, path: path, value: .null)
+        let bytes = try ExternalFiles(of: store).read(file)
+        return bytes?.withUnsafeBytes { Digest(of: $0) } == reference.digest ? bytes : nil
+    }
+}
+
+extension Sidecar {
+    /// Fetches content from a container, for a row that a person takes back.
+    ///
+    /// - Returns: whether anything is here now.
+    /// - Throws: the container's error; `SidecarError`, `FileError`; any error of `check`.
+    public func fetch(
+        _ content: Set<BlobReference>,
+        from container: Container,
+        check: () throws -> Void
+    ) async throws -> Bool {
+        let fetched = try await BlobCache(sidecar: self).fetch(content, from: container, check)
+        if let failure = fetched.failure { throw failure }
+        return fetched.isAnyThere
     }
 }
 

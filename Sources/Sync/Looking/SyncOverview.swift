@@ -81,7 +81,9 @@ public struct SyncOverview: Sendable {
     public var unwritten: Int64 = 0
     /// The number of rows that are alive and not shown.
     public var held: Int64 = 0
-    /// The number of rows among them that yield to others with the same key.
+    /// The rows that are shown, and of which a change cannot be written yet.
+    public var waitingRows: [UnshownRow] = []
+    /// The number of rows that yield to others with the same key.
     public var yielding: Int64 = 0
     public var conflicts: Int64 = 0
     public var tombstones: Int64 = 0
@@ -91,6 +93,8 @@ public struct SyncOverview: Sendable {
     /// The group's map.
     public var map = SyncMap()
     public var waiting: [Waiting] = []
+    /// The reasons for which files that rows name do not travel.
+    public var fileTroubles: [String] = []
     /// The number of files in the container that no run has looked at.
     public private(set) var untaken = 0
     /// The number of this device's files that the container has lost, or has with another size.
@@ -107,6 +111,7 @@ public struct SyncOverview: Sendable {
     ///
     /// - Throws: `SidecarError`.
     public init(of sidecar: Sidecar) throws {
+        waitingRows = try sidecar.unshownRows(waiting: true)
         try sidecar.read { access in
             guard try access.membership.phase != nil else { return }
             group = try access.membership.group.description
@@ -122,10 +127,9 @@ public struct SyncOverview: Sendable {
             unsentBytes = unsent.reduce(0) { $0 + $1.size }
             unsentChanges = unsent.reduce(0) { $0 + $1.changes }
             unwritten = try access.dirty.count
-            held = try access.count("SELECT count(*) FROM unshown")
+            held = try access.count("SELECT count(*) FROM unshown WHERE why <> 'waits'")
             yielding = try access.held.yieldingCount
-            conflicts = try access.removed.conflictCount
-            tombstones = try access.count("SELECT sum(dead) FROM tab")
+            (conflicts, tombstones) = try (access.removed.conflictCount, access.tombstoneCount)
             let files = try access.rows(
                 """
                 SELECT count(*), coalesce(sum(size), 0) FROM (
@@ -192,12 +196,18 @@ public struct SyncOverview: Sendable {
     }
 }
 
+extension SidecarAccess {
+    fileprivate var tombstoneCount: Int64 {
+        get throws { try count("SELECT sum(dead) FROM tab") }
+    }
+}
+
 extension CapturedTables {
     fileprivate func overview() throws -> [SyncOverview.Table] {
         try access.rows(
             """
             SELECT tab.t, tab.alive,
-                (SELECT count(*) FROM unshown u WHERE u.t = tab.t), nameless
+                (SELECT count(*) FROM unshown u WHERE u.t = tab.t AND why <> 'waits'), nameless
             FROM tab ORDER BY tab.name
             """
         ).map {

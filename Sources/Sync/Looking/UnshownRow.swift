@@ -2,7 +2,8 @@ internal import Changes
 internal import Foundation
 internal import GRDB
 
-/// A row of the group that the store does not show, or not with all its references, as shown to a person.
+/// A row of the group that the store does not show, or not with all its references, or that waits for a change, as shown
+/// to a person.
 public struct UnshownRow: Sendable {
     /// The number under which this device lists it; `nil` before the end of the run that found it, and for a row that no
     /// command can show.
@@ -18,10 +19,16 @@ public struct UnshownRow: Sendable {
     public var why: String
     /// The text of the row that it waits for, or that is its stand-in.
     public var other: String?
-    /// SQLite's words, if it refuses the row.
+    /// SQLite's words, if it refuses the row; the reason for which a change of it waits.
     public var words: String?
     /// Whether moves on several devices made the row its own ancestor by the reference that is shown empty.
     public var isInRing = false
+
+    /// Whether the row is shown, and a change of it cannot be written yet.
+    public var waits: Bool { why == HeldRow.Why.waits.rawValue }
+
+    private static let lacksContent =
+        "a long value or a file of it is not in the container: run 'grocerydude sync' on a device that has it"
 
     /// The reason in words.
     public var reason: String {
@@ -46,8 +53,8 @@ public struct UnshownRow: Sendable {
             "it waits until another row\(other) gives up the same unique value, or it gets another value"
         case .unsettled: "it and other rows take unique values from each other"
         case .blob:
-            words.map { "a file of it cannot be written: \($0)" }
-                ?? "a long value of it is not in the container"
+            words.map { "a file of it cannot be written: \($0)" } ?? Self.lacksContent
+        case .waits: "a change of it waits: \(words ?? Self.lacksContent)"
         case .kept:
             "it was deleted elsewhere and is still here, since a row of '\(words ?? "")' refers to it"
         case nil: why
@@ -56,22 +63,25 @@ public struct UnshownRow: Sendable {
 }
 
 extension Sidecar {
-    /// Returns the rows that are alive and not shown, and those with empty references, by their tables.
+    /// Returns the rows that are alive and not shown, those with empty references and those that wait, by their tables.
     ///
+    /// - Parameter waiting: whether only those that wait are returned.
+    /// - Returns: the rows.
     /// - Throws: `SidecarError`.
-    public func unshownRows() throws -> [UnshownRow] {
+    public func unshownRows(waiting: Bool = false) throws -> [UnshownRow] {
         try read { access in
             try access.rows(
                 """
                 SELECT u.id, u.key, u.t, u.why, u.words, NULL AS c, (SELECT max(n) FROM removed
                     WHERE removed.id = u.id AND kind IN ('yielded', 'hidden') AND settled = 1) AS n,
                     tab.name AS name
-                FROM unshown u JOIN tab ON tab.t = u.t
+                FROM unshown u JOIN tab ON tab.t = u.t WHERE ?1 = 0 OR u.why = 'waits'
                 UNION ALL SELECT e.id, NULL, row.t, 'emptied', NULL, e.c, (SELECT max(n) FROM removed
                     WHERE removed.id = e.id AND removed.c = e.c AND kind = 'emptied' AND settled = 1), tab.name
-                FROM emptied e JOIN row ON row.id = e.id JOIN tab ON tab.t = row.t
+                FROM emptied e JOIN row ON row.id = e.id JOIN tab ON tab.t = row.t WHERE ?1 = 0
                 ORDER BY name, why, id
-                """
+                """,
+                [waiting]
             ).map { row in
                 guard let id = RowID(bytes: row.bytes(0)) else {
                     throw access.damaged("a row that is not shown has no id")

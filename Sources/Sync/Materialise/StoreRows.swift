@@ -151,13 +151,14 @@ struct StoreRows {
 }
 
 extension StoreRows {
-    /// Returns whether each row that the steps' references name exists.
-    func haveParents(
-        _ steps: [WritePlan.Step],
+    /// Returns the rows of steps with a reference that names no row, and the reason in words.
+    func orphans(
+        among steps: [WritePlan.Step],
         of table: TableMapping,
         in schema: SyncSchema
-    ) throws -> Bool {
-        guard !steps.isEmpty, let described = schema.table(table.schema.name) else { return true }
+    ) throws -> [RowID: String] {
+        guard !steps.isEmpty, let described = schema.table(table.schema.name) else { return [:] }
+        var found: [RowID: String] = [:]
         for reference in described.references {
             guard let parent = schema.table(reference.parent) else { continue }
             let child = table.schema.name.sqlIdentifier
@@ -178,32 +179,35 @@ extension StoreRows {
             for step in steps where step.plain.isDisjoint(with: reference.columns) {
                 orphan.reset()
                 try orphan.bind(step.key.values)
-                let isOrphan = try orphan.step()
+                if try orphan.step() {
+                    let column = table.schema.columns[reference.columns[0]].name
+                    found[step.id] = "its '\(column)' names a row that is not in the store"
+                }
                 orphan.reset()
-                if isOrphan { return false }
             }
         }
-        return true
+        return found
     }
 
     /// Looks for rows that refer to rows that are gone, and not to another row with the same values.
     ///
     /// - Parameters:
-    ///   - gone: the stored columns of the rows that are gone.
-    ///   - renamed: the earlier stored columns of the rows that keep their numbers.
+    ///   - gone: the rows that are gone.
+    ///   - renamed: the rows that keep their numbers, as they were.
     ///   - table: their table.
     ///   - schema: all tables.
     ///   - refers: a closure that returns whether a row's value was meant as a reference.
-    /// - Returns: whether there is no such row.
+    /// - Returns: the rows among them to which others refer, and the reason in words.
     /// - Throws: `StoreError`.
-    func haveNoChildren(
-        _ gone: [[StoredValue]],
-        _ renamed: [[StoredValue]],
+    func parents(
+        among gone: [StoreWrite.Former],
+        _ renamed: [StoreWrite.Former],
         of table: TableMapping,
         in schema: SyncSchema,
         _ refers: StoreWrite.Refers
-    ) throws -> Bool {
-        guard !gone.isEmpty || !renamed.isEmpty else { return true }
+    ) throws -> [RowID: String] {
+        guard !gone.isEmpty || !renamed.isEmpty else { return [:] }
+        var found: [RowID: String] = [:]
         let stored = table.schema.storedColumns
         for child in schema.tables {
             for reference in child.references
@@ -212,8 +216,9 @@ extension StoreRows {
                 guard places.count == reference.columns.count else { continue }
                 let columns = reference.columns.map { child.schema.columns[$0].name.sqlIdentifier }
                 let isNumber = reference.parentColumns == [table.schema.rowIDAlias]
-                let keys = (isNumber ? gone : gone + renamed).map { row in places.map { row[$0] } }
-                if keys.isEmpty { continue }
+                let former = isNumber ? gone : gone + renamed
+                if former.isEmpty { continue }
+                let keys = former.map { row in places.map { row.values[$0] } }
                 let targets = reference.parentColumns.map {
                     table.schema.columns[$0].name.sqlIdentifier
                 }
@@ -223,22 +228,22 @@ extension StoreRows {
                     NOT EXISTS (SELECT 1 FROM main.\(table.schema.name.sqlIdentifier) p WHERE \(match))
                     """
                 let orphans = try rows(of: child.schema, with: columns, in: keys, isOrphan)
-                if try orphans.contains(where: { try refers(child, $0, reference) }) {
-                    return false
+                for orphan in orphans where try refers(child, orphan.row, reference) {
+                    found[former[orphan.key].id] = "rows of '\(child.schema.name)' refer to it"
                 }
             }
         }
-        return true
+        return found
     }
 
     /// Returns the keys of a table's rows that meet a condition, and whose columns have one of several lists of
-    /// values.
+    /// values, with the index of the list.
     private func rows(
         of table: TableSchema,
         with columns: [String],
         in keys: [[StoredValue]],
         _ condition: String
-    ) throws -> [RowKey] {
+    ) throws -> [(row: RowKey, key: Int)] {
         // This takes at most one scan, whatever the number of keys, with or without an index.
         let names = columns.indices.map { "k\($0)" }
         try execute("DROP TABLE IF EXISTS temp.gone_keys")
@@ -260,12 +265,16 @@ extension StoreRows {
             handle,
             name: name,
             """
-            SELECT \(table.localKeyList) FROM main.\(table.name.sqlIdentifier) c
+            SELECT \(table.localKeyList), (SELECT min(g.rowid) FROM temp.gone_keys g WHERE \(match))
+            FROM main.\(table.name.sqlIdentifier) c
             WHERE EXISTS (SELECT 1 FROM temp.gone_keys g WHERE \(match)) AND \(condition)
             """
         )
-        var found: [RowKey] = []
-        while try search.step() { found.append(table.localKey(in: search)) }
+        var found: [(row: RowKey, key: Int)] = []
+        while try search.step() {
+            let index = Int(search.integer(CInt(table.localKeyCount))) - 1
+            found.append((table.localKey(in: search), index))
+        }
         return found
     }
 
@@ -276,6 +285,11 @@ extension StoreRows {
 }
 
 extension TableSchema {
+    /// The number of columns of a local key.
+    fileprivate var localKeyCount: Int {
+        rowIDAlias != nil ? 1 : max(1, primaryKey.count)
+    }
+
     /// The name of the rowid, if it is the local key and no column shows it.
     fileprivate var hiddenRowID: String? { primaryKey.isEmpty ? rowIDName : nil }
 

@@ -13,12 +13,29 @@ struct StoreWrite {
         var deleted = 0
         /// The rows that were written, as they are in the store now.
         var rows: [(step: WritePlan.Step, image: RowImage?)] = []
-        /// The stored columns of the deleted rows, by table.
-        var gone: [TableName: [[StoredValue]]] = [:]
-        /// The earlier stored columns of the rows whose unique keys changed, by table.
-        var renamed: [TableName: [[StoredValue]]] = [:]
+        /// The deleted rows with their stored columns, by table.
+        var gone: [TableName: [Former]] = [:]
+        /// The rows whose unique keys changed, with their earlier stored columns, by table.
+        var renamed: [TableName: [Former]] = [:]
         /// The rows that were left out.
         var leftOut: [RowID] = []
+
+        /// Adds the values that a step's row had.
+        mutating func keep(
+            _ values: [StoredValue],
+            of step: WritePlan.Step,
+            in list: WritableKeyPath<Self, [TableName: [Former]]>
+        ) {
+            self[keyPath: list][step.table.name, default: []]
+                .append(Former(id: step.id, values: values))
+        }
+    }
+
+    /// A row as it was before the write.
+    struct Former {
+        var id: RowID
+        /// The stored columns.
+        var values: [StoredValue]
     }
 
     /// A closure that returns whether the row of a table at a key refers to a row by a reference, and not only has
@@ -41,6 +58,8 @@ struct StoreWrite {
         case outdated
         /// SQLite refuses rows, by its own words.
         case refused([RowID: String])
+        /// The changes of rows would leave references that name no row, for these reasons.
+        case dangling([RowID: String])
     }
 
     /// Writes the plan.
@@ -52,16 +71,19 @@ struct StoreWrite {
         // A file may have come for a row that names it already.
         if plan.isEmpty { return .written(Written()) }
         var refused: [RowID: String] = [:]
+        var dangling: [RowID: String] = [:]
         let written: Written? = try connection.writing(schema.triggers) { handle in
             guard try schemaVersion(handle) == schema.version else { return nil }
             var rows = StoreRows(handle, name: name, numbers)
             let written = try apply(&rows, &refused)
-            guard refused.isEmpty, try holds(written, &rows) else { return nil }
+            if refused.isEmpty { dangling = try self.dangling(written, rows) }
+            guard refused.isEmpty, dangling.isEmpty else { return nil }
             try raiseCounters(written, handle)
             try writeEntities(written, handle)
             return written
         }
         if let written { return .written(written) }
+        if !dangling.isEmpty { return .dangling(dangling) }
         return refused.isEmpty ? .outdated : .refused(refused)
     }
 
@@ -82,13 +104,13 @@ struct StoreWrite {
         for step in steps {
             switch step.change {
             case .delete:
-                written.gone[step.table.name, default: []].append(try rows.values(of: step))
+                try written.keep(rows.values(of: step), of: step, in: \.gone)
                 try rows.delete(step)
                 written.deleted += 1
             case .update(let changes) where step.table.changesUniqueKey(changes.map(\.index)):
                 var values = try rows.values(of: step)
                 // Other rows may refer to it by its earlier values.
-                written.renamed[step.table.name, default: []].append(values)
+                written.keep(values, of: step, in: \.renamed)
                 for (index, value) in changes { values[index] = value }
                 try rows.delete(step)
                 moved.append((step, values))
@@ -121,8 +143,8 @@ struct StoreWrite {
         return written
     }
 
-    /// Returns whether each named parent exists, and no row refers to a row that is gone.
-    private func holds(_ written: Written, _ rows: inout StoreRows) throws -> Bool {
+    /// Returns the rows that name a parent that does not exist, and those that are gone and that rows refer to.
+    private func dangling(_ written: Written, _ rows: StoreRows) throws -> [RowID: String] {
         let tables = Dictionary(
             written.rows.map { ($0.step.table.name, $0.step.table) },
             uniquingKeysWith: { first, _ in first }
@@ -139,18 +161,17 @@ struct StoreWrite {
             }
             return try self.refers(table, key, reference)
         }
+        var found: [RowID: String] = [:]
         for table in tables.values {
             let keys = written.rows.filter { $0.step.table.name == table.name && $0.image != nil }
-            guard try rows.haveParents(keys.map(\.step), of: table, in: schema) else {
-                return false
-            }
+            found.merge(try rows.orphans(among: keys.map(\.step), of: table, in: schema)) { $1 }
             let gone = written.gone[table.name] ?? []
             let renamed = written.renamed[table.name] ?? []
-            guard try rows.haveNoChildren(gone, renamed, of: table, in: schema, refers) else {
-                return false
+            found.merge(try rows.parents(among: gone, renamed, of: table, in: schema, refers)) {
+                $1
             }
         }
-        return true
+        return found
     }
 
     /// The place of a row in the store.

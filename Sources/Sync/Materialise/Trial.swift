@@ -176,7 +176,7 @@ final class Trial {
             }
             let name = Array(content.digest.description.utf8)
             let bytes = StoredBytes((0..<Int(content.size)).map { name[$0 % name.count] })
-            if case .longText = value {
+            if case .longText = value.unmarked {
                 values[column.index] = .text(bytes)
             } else {
                 values[column.index] = .blob(bytes)
@@ -190,12 +190,9 @@ final class Trial {
         guard let shown = try access.shadow.row(row.id) else { return false }
         let parts = try shown.image.partsByColumn()
         return try zip(table.columns, row.values).allSatisfy { column, value in
-            let part: RowImage.Part? =
-                switch value {
-                case .longText(let content): .hash(.text, content.digest)
-                case .longBlob(let content): .hash(.blob, content.digest)
-                default: stored(value, in: column, of: row.id).map { .init($0) }
-                }
+            let part =
+                RowImage.Part(long: value)
+                ?? stored(value, in: column, of: row.id).map { .init($0) }
             return try parts[access.number(of: column.name)] == part
         }
     }
@@ -216,12 +213,12 @@ final class Trial {
         in column: ColumnMapping,
         of row: RowID
     ) -> StoredValue? {
-        switch value {
+        switch value.unmarked {
         case .row(let id): keys.key(of: id).map { .integer($0) } ?? .null
         case .longText(let content), .longBlob(let content):
             trying(nil) {
                 guard let bytes = try blobs.content(content) else { return nil }
-                if case .longText = value { return .text(StoredBytes(bytes)) }
+                if case .longText = value.unmarked { return .text(StoredBytes(bytes)) }
                 return .blob(StoredBytes(bytes))
             }
         case .file(let name, let content):
@@ -244,20 +241,28 @@ final class Trial {
             let shown = try access.shadow.row(row.id)
             let parts = try shown?.image.parts() ?? []
             let lacking = try long.filter { try !has($1, in: $0, parts) }
-            missing.formUnion(lacking.compactMap(\.1.reference))
-            guard !lacking.isEmpty, shown == nil else { return false }
-            self.lacking.insert(ViewKey(table.name, row.id))
-            words[row.id] = try lacking.lazy.compactMap(takenFile).first
-            return true
+            if lacking.isEmpty { return false }
+            for (column, value) in lacking {
+                if let obstacle = try obstacle(to: value, in: column) {
+                    words[row.id] = obstacle
+                } else {
+                    missing.formUnion([value.reference].compactMap(\.self))
+                }
+            }
+            if shown == nil { self.lacking.insert(ViewKey(table.name, row.id)) }
+            return shown == nil
         }
     }
 
-    /// Returns words on the file whose name another content has here; `nil` if no other content has it.
-    private func takenFile(_ column: ColumnMapping, _ value: Value) throws -> String? {
-        guard case .file(let name, _) = value, let file = column.files?.file(named: name),
-            try blobs.files?.isTaken(file) == true
-        else { return nil }
-        return "'\(file.path)' is here with other content"
+    /// Records content that a row needs and that is not here.
+    func require(_ content: some Sequence<BlobReference>) { missing.formUnion(content) }
+
+    /// Returns words on what keeps the file of a value from being written; `nil` if nothing does.
+    private func obstacle(to value: Value, in column: ColumnMapping) throws -> String? {
+        guard case .file(let name, _) = value, let file = column.files?.file(named: name) else {
+            return nil
+        }
+        return try blobs.files?.obstacle(to: file)
     }
 
     /// Returns whether the content of a value is shown by its row, or is here.
@@ -269,17 +274,13 @@ final class Trial {
         in column: ColumnMapping,
         _ parts: [(column: Int64, part: RowImage.Part)]
     ) throws -> Bool {
-        let part: RowImage.Part
-        switch value {
-        case .file(let name, let content):
+        if case .file(let name, let content) = value {
             guard let file = column.files?.file(named: name) else {
                 return try blobs.has(content)
             }
             return try has(file, content, parts)
-        case .longText(let content): part = .hash(.text, content.digest)
-        case .longBlob(let content): part = .hash(.blob, content.digest)
-        default: return true
         }
+        guard let part = RowImage.Part(long: value) else { return true }
         let number = try access.number(of: column.name)
         if parts.contains(where: { $0.column == number && $0.part == part }) { return true }
         return try value.reference.map(blobs.has) ?? true
@@ -301,8 +302,7 @@ final class Trial {
         guard let files = blobs.files else { return isShown }
         let found: Bool
         if try files.isTaken(file) {
-            // A row that is shown may have named it before its file was sent.
-            found = try isShown || files.content(of: file) == content
+            found = try files.content(of: file) == content
         } else {
             found = try newFiles[file] ?? content == content && blobs.has(content)
             if found { newFiles[file] = content }

@@ -41,8 +41,8 @@ struct WritePlan {
     }
 
     private(set) var steps: [Step] = []
-    /// The rows that differ from the view, and wait for content.
-    private(set) var waiting: [RowID] = []
+    /// The rows that differ from the view and stay so for now, with their tables.
+    private(set) var waiting: [RowID: TableName] = [:]
 
     var isEmpty: Bool { steps.isEmpty }
 
@@ -79,6 +79,11 @@ struct WritePlan {
                 }
             }
             for row in Array(desired.values).ordered(by: \.key) {
+                // Without its content, it would be inserted with NULL, or with a default.
+                guard table.columns.allSatisfy({ row.values[$0.index] != nil }) else {
+                    waiting[row.id] = table.name
+                    continue
+                }
                 steps.append(.insertion(of: row, table))
             }
         }
@@ -86,8 +91,18 @@ struct WritePlan {
 
     /// Leaves rows as they are until the next run.
     mutating func leave(_ ids: Set<RowID>) {
+        for step in steps where ids.contains(step.id) { waiting[step.id] = step.table.name }
         steps.removeAll { ids.contains($0.id) }
-        waiting += ids
+    }
+
+    /// Has the rows that stay as they are looked at again by the next run, and lists them with the reasons.
+    ///
+    /// - Throws: `SidecarError`.
+    func listWaiting(_ words: [RowID: String], _ access: SidecarAccess) throws {
+        try access.dirty.wait(waiting.keys)
+        for (id, table) in waiting where try access.held.row(id)?.why != .kept {
+            try access.held.add(HeldRow(id: id, table: table, why: .waits, words: words[id]))
+        }
     }
 
     private mutating func compare(
@@ -96,31 +111,27 @@ struct WritePlan {
         _ table: TableMapping,
         _ access: SidecarAccess
     ) throws {
-        if row.key != shown.key {
-            // The row is identified by its content, and its form has changed, as from 1 to 1.0.
-            steps.append(.deletion(of: shown, table))
-            steps.append(.insertion(of: row, table))
-            return
-        }
-        guard row.image != shown.image || row.causalLength != shown.causalLength else {
-            if row.lacksFile(table) { waiting.append(row.id) }
+        let moves = row.key != shown.key
+        if row.lacksFile { waiting[row.id] = table.name }
+        guard moves || row.image != shown.image || row.causalLength != shown.causalLength else {
             return
         }
         let parts = try shown.image.partsByColumn()
         let news = try row.image.partsByColumn()
         var changes: [(index: Int, value: StoredValue)] = []
-        var lacks = false
         for column in table.columns {
             let number = try access.number(of: column.name)
-            guard parts[number] != news[number] else { continue }
+            guard moves || parts[number] != news[number] else { continue }
             guard let value = row.values[column.index] else {
-                lacks = true
-                continue
+                waiting[row.id] = table.name
+                return
             }
             changes.append((column.index, value))
         }
-        guard !lacks else {
-            waiting.append(row.id)
+        if moves {
+            // The row is identified by its content, and its form has changed, as from 1 to 1.0.
+            steps.append(.deletion(of: shown, table))
+            steps.append(.insertion(of: row, table))
             return
         }
         steps.append(
@@ -135,13 +146,6 @@ struct WritePlan {
                 plain: row.plain
             )
         )
-    }
-}
-
-extension StoreView.DesiredRow {
-    /// Returns whether the row names a file whose content is not here yet.
-    fileprivate func lacksFile(_ table: TableMapping) -> Bool {
-        table.columns.contains { $0.files?.form == .path && values[$0.index] == nil }
     }
 }
 

@@ -44,19 +44,89 @@ final class ExternalFiles {
     /// - Throws: `FileError`.
     func canBeSent(_ file: RowFile) throws -> Bool { try size(of: file) != nil }
 
+    /// Returns whether a file is there that is too long to sync.
+    ///
+    /// - Throws: `FileError`.
+    func isTooLong(_ file: RowFile) throws -> Bool {
+        try length(of: file).map { UInt64($0) > BlobReference.maximumSize } ?? false
+    }
+
     /// Returns the size of a file in bytes; `nil` if it cannot be sent.
     private func size(of file: RowFile) throws -> Int? {
-        guard try isReachable(file), let info = try FileInfo.ifPresent(location(of: file)),
-            info.kind == .file, UInt64(info.size) <= BlobReference.maximumSize
+        try length(of: file).flatMap { UInt64($0) <= BlobReference.maximumSize ? $0 : nil }
+    }
+
+    /// Returns the size of a file in bytes, however long it is; `nil` if it does not exist.
+    private func length(of file: RowFile) throws -> Int? {
+        guard try barrier(to: file) == nil, let info = try FileInfo.ifPresent(location(of: file)),
+            info.kind == .file
         else { return nil }
         return Int(info.size)
+    }
+
+    /// Returns whether the directory of external data may be that of another store as well.
+    ///
+    /// It is named after the store without the last extension, as for 'a.sqlite' and 'a.db'.
+    ///
+    /// - Throws: `FileError`.
+    func mayBeShared() throws -> Bool {
+        let parent = store.path.parent?.below(store.directory) ?? store.directory
+        let own = store.externalDataDirectory
+        return try Directory.open(parent).names().contains { name in
+            let path = store.path.sibling(name)
+            guard Store.externalDataDirectory(of: path) == own, !store.files.contains(path) else {
+                return false
+            }
+            return try FileInfo.ifPresent(path.below(store.directory))?.kind == .file
+        }
+    }
+
+    /// Returns the directory of a file, below the stores directory.
+    func directory(of file: RowFile) -> RelativePath {
+        file.directory ?? store.externalDataDirectory
     }
 
     /// Returns whether something exists under a file's name, or if it cannot be made there.
     ///
     /// - Throws: `FileError`.
     func isTaken(_ file: RowFile) throws -> Bool {
-        try !isReachable(file) || FileInfo.ifPresent(location(of: file)) != nil
+        try barrier(to: file) != nil || FileInfo.ifPresent(location(of: file)) != nil
+    }
+
+    /// Returns words on what is under a file's name, or keeps it from being made there, and on what to do; `nil` if
+    /// nothing is there.
+    ///
+    /// - Throws: `FileError`.
+    func obstacle(to file: RowFile) throws -> String? {
+        if let words = try barrier(to: file) { return words }
+        guard let info = try FileInfo.ifPresent(location(of: file)) else { return nil }
+        let what = info.kind == .file ? "is here with other content" : "is no file here"
+        return "'\(path(of: file))' \(what): move it away, and run 'grocerydude sync'"
+    }
+
+    /// Returns words on the part of a file's path that no file can be written through; `nil` if there is none.
+    private func barrier(to file: RowFile) throws -> String? {
+        let path = path(of: file)
+        if store.files.contains(path) { return "'\(path)' is a part of the store" }
+        return try path.parent.flatMap(barrier)
+    }
+
+    /// Returns words on the part of a directory's path that no file can be written through; `nil` if there is none.
+    ///
+    /// - Throws: `FileError`.
+    func barrier(at directory: RelativePath) throws -> String? {
+        var directory: RelativePath? = directory
+        while let each = directory {
+            let kind = try FileInfo.ifPresent(each.below(store.directory))?.kind
+            if let kind, kind != .directory {
+                return """
+                    '\(each)' is \(kind == .link ? "a symbolic link" : "no directory"), through which no file \
+                    is written: put a directory in its place
+                    """
+            }
+            directory = each.parent
+        }
+        return nil
     }
 
     /// Returns the files that belong to a value alone.
@@ -91,23 +161,9 @@ final class ExternalFiles {
         known[file] = nil
     }
 
-    /// Returns whether no part of a file's path is a link or a file, and whether it is no part of the store itself.
-    private func isReachable(_ file: RowFile) throws -> Bool {
-        let path = path(of: file)
-        if store.files.contains(path) { return false }
-        var directory = path.parent
-        while let each = directory {
-            let info = try FileInfo.ifPresent(each.below(store.directory))
-            if let info, info.kind != .directory { return false }
-            directory = each.parent
-        }
-        return true
-    }
-
-    private func path(of file: RowFile) -> RelativePath {
-        file.path.components.reduce(file.directory ?? store.externalDataDirectory) {
-            $0.appending($1)
-        }
+    /// Returns the path of a file below the stores directory.
+    func path(of file: RowFile) -> RelativePath {
+        file.path.components.reduce(directory(of: file)) { $0.appending($1) }
     }
 
     private func location(of file: RowFile) -> FilePath { path(of: file).below(store.directory) }

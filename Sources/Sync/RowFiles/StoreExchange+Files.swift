@@ -45,13 +45,18 @@ extension StoreExchange {
         return true
     }
 
-    /// Removes the recorded files that no row names.
+    /// Removes the recorded files that no row names, and keeps them for rows that a person takes back.
+    ///
+    /// A row of another store may name any file in a directory that it shares, so they stay there.
     func tidyFiles() throws {
         let pending = try sidecar.read { try $0.pendingFiles }
-        if pending.isEmpty { return }
+        if pending.isEmpty || options.isDryRun { return }
+        let isShared = try files.mayBeShared()
         let snapshot = try snapshot()
         let named = try withExtendedLifetime(snapshot) { try snapshot.externalReferences() }
-        for file in pending where !named.contains(file.path.description) {
+        for file in pending where !isShared && !named.contains(file.path.description) {
+            if try files.isTooLong(file) { continue }
+            if let bytes = try files.read(file) { try KeptFiles(sidecar: sidecar).keep(bytes) }
             try files.remove(file)
         }
         try sidecar.write { try $0.set("files", nil) }

@@ -5,20 +5,35 @@ extension TableMapping {
     /// Returns the index of a column among those that sync.
     func place(of name: ColumnName) -> Int? { columns.firstIndex { $0.name == name } }
 
-    /// Returns the values of a state for its columns.
+    /// Returns the values of a state for its columns, in their form for comparisons of rows.
     func values(of state: RowState) -> [Value] { columns.values(of: state) }
 }
 
 extension [ColumnMapping] {
-    /// Returns the values of a state for the columns.
+    /// Returns the values of a state for the columns, in their form for comparisons of rows.
     func values(of state: RowState) -> [Value] {
         map { column in
-            state.cell(column.name)?.value ?? column.missingValue
+            column.compared(state.cell(column.name)?.value ?? column.missingValue)
         }
     }
 }
 
 extension ColumnMapping {
+    /// Returns a value in its form for comparisons of rows: a file is the value that names it, since the file itself may
+    /// be missing here.
+    func compared(_ value: Value) -> Value {
+        guard case .file(let name, _) = value, let file = files?.file(named: name) else {
+            return value
+        }
+        return file.value.wire
+    }
+
+    /// Returns the value of a state if that is a file which a value names, and which is missing here; else the value.
+    func kept(_ value: Value, _ known: Value?) -> Value {
+        guard let known, known.isFile, compared(known) == value else { return value }
+        return known
+    }
+
     /// The value of a state without a cell for the column; a default refers to nothing.
     var missingValue: Value {
         let value = (defaultValue ?? .null).wire

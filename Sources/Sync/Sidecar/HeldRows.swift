@@ -27,6 +27,8 @@ struct HeldRow: Equatable {
         case unborn, table, reference, same, refused, parent, unique, yields, unsettled, blob
         /// The row was deleted elsewhere, and is shown all the same.
         case kept
+        /// A change of the row cannot be written yet; the words say why.
+        case waits
     }
 
     var id: RowID
@@ -34,8 +36,11 @@ struct HeldRow: Equatable {
     var why: Why
     /// The row that it waits for, or its stand-in.
     var other: RowID?
-    /// SQLite's words, if it refuses the row; the table that keeps it.
+    /// SQLite's words, if it refuses the row; the table that keeps it; the reason for which it waits.
     var words: String?
+
+    /// Whether the view holds it, and not the plan for the store.
+    var isOfView: Bool { why != .kept && why != .waits }
 }
 
 /// The rows that are not shown, or not as their states have them: the owner of `held`, `tie` and `emptied`.

@@ -136,7 +136,7 @@ struct RemovedRows {
             """
             INSERT INTO removed (at, t, id, kind, won_by, lost_by)
                 SELECT ?1, t, id, CASE WHEN why IN ('unique', 'yields') THEN 'yielded' ELSE 'hidden' END, ?2, ?2
-                FROM held WHERE why NOT IN ('unborn', 'same', 'table') AND NOT EXISTS (SELECT 1 FROM removed
+                FROM held WHERE why NOT IN ('unborn', 'same', 'table', 'waits') AND NOT EXISTS (SELECT 1 FROM removed
                     WHERE removed.id = held.id AND kind IN ('yielded', 'hidden') AND settled = 1)
             """,
             [now, nobody]

@@ -86,6 +86,15 @@ extension RowImage.Part {
         }
     }
 
+    /// Creates the part for a value whose content is a blob of the container; `nil` for any other value.
+    init?(long value: Value) {
+        switch value.unmarked {
+        case .longText(let content): self = .hash(.text, content.digest)
+        case .longBlob(let content): self = .hash(.blob, content.digest)
+        default: return nil
+        }
+    }
+
     fileprivate func append(to writer: inout ByteWriter) {
         switch self {
         case .value(.null): writer.byte(0)

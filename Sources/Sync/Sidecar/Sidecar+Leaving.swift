@@ -49,7 +49,7 @@ extension Sidecar {
     public static func remove(in directory: FilePath) throws {
         let fileSystem = LocalFileSystem()
         let names = [fileName, fileName + "-wal", fileName + "-shm", storeFileName]
-        for name in names + ["outbox", "blobs"] {
+        for name in names + ["outbox", "blobs", KeptFiles.directoryName] {
             try fileSystem.remove(directory.appending(name))
         }
         try fileSystem.sync(directory)

@@ -55,6 +55,7 @@ extension StoreExchange {
             }
             return whole
         }
+        try KeptFiles(sidecar: sidecar).expire(rules, now: now)
         try await lookAfterBlobs(listing)
         try await bundle(listing)
         try await removal(listing).removeCovered()

@@ -14,6 +14,8 @@ struct StoreView {
         var image: RowImage
         /// The places of the columns whose values name no row.
         var plain: Set<Int>
+        /// Whether it names a file that is not here, or is here with another content.
+        var lacksFile: Bool
     }
 
     let tables: [TableMapping]
@@ -30,6 +32,8 @@ struct StoreView {
     private(set) var missing: Set<BlobReference> = []
     /// The files beside the store that rows will name, and that do not exist yet.
     private(set) var files: [RowFile: BlobReference] = [:]
+    /// The reasons of rows that wait, or that SQLite refuses, in words.
+    private(set) var words: [RowID: String] = [:]
     /// The rows whose unique keys were requested, as SQLite would store them.
     private(set) var asked: [ViewKey: Set<[StoredValue]>] = [:]
 
@@ -73,9 +77,7 @@ struct StoreView {
                 try ground.keys.takeShown(of: table) { rows[$0] != nil }
             }
             let rows = (alive[table.name] ?? []).ordered(by: \.id)
-            try ground.keys.assign(rows, of: table) { id in
-                part.isAll ? try access.shadow.row(id)?.key : part.shadow[id]?.row.key
-            }
+            try ground.keys.assign(rows, of: table) { try shown($0)?.key }
         }
         keys = ground.keys
         try compute(ground)
@@ -119,9 +121,8 @@ struct StoreView {
             if view.late.contains(key) { return HeldRow(late: key, reason, trial) }
             return HeldRow(key, reason, standIn: view.standIn(for: key), trial)
         }
-        missing = trial.missing
-        files = trial.newFiles
-        asked = trial.asked
+        (missing, files) = (trial.missing, trial.newFiles)
+        (words, asked) = (trial.words, trial.asked)
     }
 
     /// Returns the unique keys of the rows that have a stand-in because of such a key.
@@ -154,25 +155,41 @@ struct StoreView {
         var parts: [(column: Int64, part: RowImage.Part)] = []
         for (index, column) in table.columns.enumerated() {
             let part: RowImage.Part
-            switch row.values[index] {
-            case .longText(let content): part = .hash(.text, content.digest)
-            case .longBlob(let content): part = .hash(.blob, content.digest)
-            case .file(let name, _):
+            if case .file(let name, _) = row.values[index] {
                 part = column.files?.file(named: name).map { .init($0.value) } ?? column.part(taken)
-            default: part = column.part(taken)
+            } else {
+                part = .init(long: row.values[index]) ?? column.part(taken)
             }
             parts.append((numbers[index], part))
+        }
+        let lacking = zip(table.columns, row.values).filter { column, value in
+            values[column.index] == nil && value.reference != nil
+        }
+        let image = RowImage(parts)
+        var key = try key(of: row.id, taken, table)
+        if !lacking.isEmpty, let shown = try shown(row.id), shown.key != key {
+            if try table.hasEqualKeys(image, shown.image, numbers) {
+                key = shown.key
+            } else {
+                // Its row is deleted, and inserted with all its values.
+                trial.require(lacking.compactMap(\.1.reference))
+            }
         }
         let emptied = emptied[row.id] ?? []
         let plain = table.columns.filter { emptied.contains($0.name) }.map(\.place)
         return DesiredRow(
             id: row.id,
             causalLength: states[table.name]?[row.id]?.causalLength ?? 1,
-            key: try key(of: row.id, taken, table),
+            key: key,
             values: zip(values, taken).map { $0 == nil ? nil : $1 },
-            image: RowImage(parts),
-            plain: (states[table.name]?[row.id].map(table.plainPlaces) ?? []).union(plain)
+            image: image,
+            plain: (states[table.name]?[row.id].map(table.plainPlaces) ?? []).union(plain),
+            lacksFile: lacking.contains { $1.isFile }
         )
+    }
+
+    private func shown(_ id: RowID) throws -> ShownRow? {
+        try part.isAll ? access.shadow.row(id) : part.shadow[id]?.row
     }
 
     /// Returns the key of a row in the store: its number, or the values of its primary key.
@@ -195,6 +212,21 @@ struct StoreView {
             return .rowID(number)
         }
         throw access.damaged("a row of '\(table.name)' has no number")
+    }
+}
+
+extension TableMapping {
+    /// Returns whether the images of two rows have the same primary key, by which the store knows them.
+    fileprivate func hasEqualKeys(
+        _ one: RowImage,
+        _ other: RowImage,
+        _ numbers: [Int64]
+    ) throws -> Bool {
+        if hasRowIDs { return false }
+        let (one, other) = (try one.partsByColumn(), try other.partsByColumn())
+        return zip(columns, numbers).allSatisfy { column, number in
+            !schema.primaryKey.contains(column.place) || one[number] == other[number]
+        }
     }
 }
 

@@ -110,11 +110,12 @@ struct ViewLook {
         // New rows have the same keys in both.
         let full = try all(try TrialGround(tables, view.keys))
         let other = try WritePlan(full, access, acceptsChanges: true)
+        // A file may have changed beside a row that has not.
         func texts(_ plan: WritePlan) -> Set<String> {
             Set(
                 plan.steps.map {
                     "\($0.table.name) \($0.id) \($0.key) \($0.causalLength) \($0.new?.bytes ?? [])"
-                } + plan.waiting.map { "waits: \($0)" }
+                } + plan.waiting.keys.filter(view.part.ids.contains).map { "waits: \($0)" }
             )
         }
         func text(_ held: HeldRow) -> String {
@@ -125,7 +126,8 @@ struct ViewLook {
             return "held: \(held.table) \(held.id) \(why) \(other)"
         }
         var kept: Set<String> = []
-        try access.held.forEach { kept.insert(text($0)) }
+        // The plan has the rows that wait, and some of them may be of an earlier part.
+        try access.held.forEach { if $0.isOfView { kept.insert(text($0)) } }
         let (one, all) = (
             texts(plan).union(kept), texts(other).union(full.held.map(text))
         )

@@ -1,3 +1,4 @@
+import Changes
 import Files
 import Foundation
 import GRDB
@@ -89,6 +90,77 @@ struct ExternalDataSyncTests {
         #expect(try content(other, of: phone) == nil)
         #expect(try items(phone) == [])
         #expect(try await phone.sync(at: start + 600).isQuiet)
+    }
+
+    /// Takes the row back that went first from a device's store.
+    private func take(on device: Device) throws -> TakenConflict {
+        let sidecar = try Sidecar(in: device.sidecarPath)
+        defer { try? sidecar.close() }
+        let number = try #require(try sidecar.conflicts(all: true).last?.number)
+        return try sidecar.takeConflict(
+            number,
+            of: device.store,
+            at: start + 180,
+            program: "test 1"
+        )
+    }
+
+    /// Removes all long values from the container.
+    private func removeBlobs() throws {
+        let container = sandbox.path("Container").appending("a")
+        for name in try Directory.open(container).names().map(\.description)
+        where name.hasPrefix("blob-") {
+            try LocalFileSystem().remove(container.appending(name))
+        }
+    }
+
+    @Test("is kept when its row goes, and comes back with it, though the container has lost it")
+    func takenBack() async throws {
+        try add(["milk"], photo, bytes)
+        try await begin()
+        try desk.edit("DELETE FROM ZITEM")
+        try LocalFileSystem().remove(file(photo, of: desk))
+        try await exchange([desk, phone], at: 2)
+        #expect(try content(photo, of: phone) == nil)
+        try removeBlobs()
+        #expect(try take(on: phone) == .taken)
+        try await exchange([phone, desk], at: 4)
+        for device in [desk, phone] {
+            #expect(try device.rows("SELECT ZNAME FROM ZITEM") == ["milk"])
+            #expect(try content(photo, of: device) == bytes)
+        }
+        // No entry refers to it any more.
+        try await exchange([phone], at: 60 * 25)
+        let kept = phone.sidecarPath.appending("removed")
+        #expect(try Directory.open(kept).names().isEmpty)
+    }
+
+    @Test("that is nowhere leaves its row in the list")
+    func takenInVain() async throws {
+        try add(["milk"], photo, bytes)
+        try await begin()
+        try desk.edit("DELETE FROM ZITEM")
+        try LocalFileSystem().remove(file(photo, of: desk))
+        try await exchange([desk, phone], at: 2)
+        try removeBlobs()
+        try LocalFileSystem().remove(phone.sidecarPath.appending("removed"))
+        let digest = bytes.withUnsafeBytes { Digest(of: $0) }
+        let content = BlobReference(digest: digest, size: UInt64(bytes.count))
+        #expect(try take(on: phone) == .lacksContent([content]))
+        #expect(try take(on: phone) == .lacksContent([content]))
+        try await exchange([phone], at: 4)
+        #expect(try items(phone) == [])
+    }
+
+    @Test("stays if another store may name it, whose directory it is as well")
+    func shared() async throws {
+        try add(["milk"], photo, bytes)
+        try await begin()
+        try LocalFileSystem().write([1], to: phone.stores.appending("a.db"))
+        try desk.edit("DELETE FROM ZITEM")
+        try await exchange([desk, phone], at: 2)
+        #expect(try items(phone) == [])
+        #expect(try content(photo, of: phone) == bytes)
     }
 
     @Test("that is not there yet keeps its row waiting, and no other")

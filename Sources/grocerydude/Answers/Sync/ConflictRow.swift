@@ -3,7 +3,7 @@ internal import Operations
 internal import Stores
 internal import Sync
 
-/// A lost edit, or a row that is not shown.
+/// A lost edit, or a row that is not shown, or of which a change waits.
 struct ConflictRow: AnswerRow {
     var store: String
     /// The number of a lost edit.
@@ -30,7 +30,7 @@ struct ConflictRow: AnswerRow {
         table = unshown.table
         row = unshown.row
         title = unshown.title
-        kind = "held"
+        kind = unshown.waits ? "waiting" : "held"
         why = unshown.why
         reason = unshown.reason
     }
@@ -73,8 +73,10 @@ struct ConflictRow: AnswerRow {
             ]
         }
         console.answer(lines: Columns(rows: cells, right: [0]).lines)
-        let unshown = rows.filter { $0.why != nil }
-        if !unshown.isEmpty { console.answer(lines: Self.lines(unshown, several)) }
+        for (kind, title) in [("held", "not shown here:"), ("waiting", "waiting here:")] {
+            let rows = rows.filter { $0.kind == kind }
+            if !rows.isEmpty { console.answer(lines: [title] + Self.lines(rows, several)) }
+        }
         if rows.isEmpty { console.message("no edit has lost, and all rows are shown") }
     }
 
@@ -91,7 +93,7 @@ struct ConflictRow: AnswerRow {
             ]
         }
         let more = unshown.count - cells.count
-        return ["not shown here:"] + Columns(rows: cells).lines
+        return Columns(rows: cells).lines
             + (more > 0 ? ["  and \(more) more: see them with '--json'"] : [])
     }
 

@@ -131,7 +131,7 @@ extension EnableSync.Plan {
         return Columns(rows: rows, right: [1]).lines + (match == .again ? [again] : []) + doubled
             + yielding
             + preview.leftOut.map { "  left out: \($0)" } + (proposal?.findings ?? []).lines
-            + (joinDoubt.map { ["  \($0)"] } ?? [])
+            + [filesDoubt, joinDoubt].compactMap { $0.map { "  \($0)" } }
     }
 
     /// Returns a line for each table with such rows, sorted by name.

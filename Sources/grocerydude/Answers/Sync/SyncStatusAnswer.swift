@@ -33,12 +33,14 @@ struct SyncStatusAnswer: Answer {
         var waiting: [WaitingAnswer]
         var devices: [Device]
         var tables: [Table]
+        /// The reasons for which files that rows name do not travel; `nil` if there are none.
+        var files: [String]?
         fileprivate var lines: [String] = []
 
         private enum CodingKeys: CodingKey {
             case store, group, container, device, state, decision, lastExchange, outbox, unwritten,
                 held
-            case conflicts, tombstones, containerFiles, waiting, devices, tables
+            case conflicts, tombstones, containerFiles, waiting, devices, tables, files
         }
 
         init(_ outcome: ShowSync.Outcome, _ invocation: Invocation) {
@@ -63,6 +65,7 @@ struct SyncStatusAnswer: Answer {
             waiting = overview.waiting.map { WaitingAnswer($0, invocation) }
             devices = overview.devices.map { Device($0, invocation) }
             tables = Table.tables(overview, outcome.preview)
+            files = overview.fileTroubles.isEmpty ? nil : overview.fileTroubles
             lines = overview.lines(of: outcome, devices, invocation)
             lines += (outcome.preview?.leftOut ?? []).map { "  left out: \($0)" }
         }
@@ -148,6 +151,9 @@ struct SyncStatusAnswer: Answer {
 }
 
 extension SyncOverview {
+    /// The maximum number of waiting rows that are printed one by one.
+    private static var mostWaiting: Int { 10 }
+
     /// Returns lines about the store's state, its devices and other remarks.
     fileprivate func lines(
         of outcome: ShowSync.Outcome,
@@ -159,6 +165,14 @@ extension SyncOverview {
         var lines = ["\(outcome.store)  \(state), \(last)"]
         lines += Columns(rows: devices.map(\.cells)).lines
         lines += waiting.map { "  waiting for '\($0.file)': \($0.reason)" }
+        lines += fileTroubles.map { "  \($0)" }
+        lines += waitingRows.prefix(Self.mostWaiting).map { row in
+            "  waiting: \(row.table)\(row.title.map { " '\($0)'" } ?? ""): \(row.reason)"
+        }
+        if waitingRows.count > Self.mostWaiting {
+            let more = waitingRows.count - Self.mostWaiting
+            lines.append("  and \(more) more: see 'grocerydude sync conflicts'")
+        }
         if held > 0 {
             let rows = counted(Int(held), "row is", "rows are")
             lines.append("  \(rows) not shown here: see 'grocerydude sync conflicts'")

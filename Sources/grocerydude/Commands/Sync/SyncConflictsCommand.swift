@@ -121,6 +121,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
                     number,
                     setting: Dictionary(values.map { ($0.column, $0.value) }) { $1 },
                     of: store,
+                    folder: SyncInputs(invocation).folder,
                     at: invocation.now,
                     program: invocation.tool
                 )

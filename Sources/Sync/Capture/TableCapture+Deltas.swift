@@ -74,12 +74,12 @@ extension TableCapture {
         if let old = renamed[row.key], let state = try capture.access.states.known(old.id)?.state {
             // Other devices' edits under the former key go on to win or lose by their own times.
             cells = cells.map { cell in
-                guard let former = state.cell(cell.column), former.value == cell.value.named else {
-                    return cell
+                guard let former = state.cell(cell.column) else { return cell }
+                guard table.stored(former) == cell.value.named else {
+                    return Cell(cell.column, capture.stamp, cell.value)
                 }
-                let present = known?.state.cell(cell.column)
-                return present.map { $0 != former && !$0.loses(to: former) } ?? false
-                    ? cell : former
+                let present = known?.state.cell(cell.column) ?? former
+                return present != former && !present.loses(to: former) ? cell : former
             }
         }
         if let known, kind != .edits { try listLosses(of: cells, to: known, kind, capture) }
@@ -92,7 +92,7 @@ extension TableCapture {
         }
         if capture.options.matches, let state = known?.state, state.isAlive {
             // The row was found again, so only its differences are edits.
-            cells.removeAll { state.cell($0.column)?.value == $0.value.named }
+            cells.removeAll { state.cell($0.column).map(table.stored) == $0.value.named }
             if cells.isEmpty { return try capture.access.dirty.mark(row.id) }
             let delta = RowState(causalLength: length, birth: nil, cells: cells)
             return try capture.send(RowDelta(row.id, delta), in: table.name)
@@ -134,7 +134,7 @@ extension TableCapture {
     /// Lists a cell without a time that loses to the known state.
     private func noteSeed(_ cell: Cell, losesTo known: KnownRow, _ capture: Capture) throws {
         let named = Cell(cell.column, cell.stamp, cell.value.named)
-        guard let won = known.state.cell(cell.column), won.value != named.value,
+        guard let won = known.state.cell(cell.column), table.stored(won) != named.value,
             named.loses(to: won)
         else { return }
         try capture.access.removed.add(Conflict(.seed, cell, of: known, winner: won))
@@ -170,7 +170,7 @@ extension TableCapture {
             try capture.access.dirty.mark(old.id)
         }
         guard !cells.isEmpty else { return }
-        let isEdit = cells.contains { !$0.stamp.isZero }
+        let isEdit = cells.contains { $0.stamp == capture.stamp }
         for id in isEdit ? try capture.access.held.standingBehind(old.id) : [] {
             let same = Cell(.same, capture.stamp, .row(old.id))
             let state = try capture.access.states.known(id)?.state
@@ -193,7 +193,7 @@ extension TableCapture {
         _ known: KnownRow?,
         _ capture: Capture
     ) throws -> [Cell] {
-        let parts = try old.image.partsByColumn()
+        let parts = try table.parts(of: old, numbers)
         let wires = try capture.wires(values, of: table)
         // The row may show values of rows that are the same.
         let isMerged = try !capture.access.held.standingBehind(old.id, why: [.same]).isEmpty
@@ -209,7 +209,7 @@ extension TableCapture {
             }
             let wire = wires[place]
             // A value that has won is no edit either: it was written, and a crash prevented the record of it.
-            if !isMerged, known?.state.cell(column.name)?.value == wire { continue }
+            if !isMerged, known?.state.cell(column.name).map(table.stored) == wire { continue }
             // A value that fills a new column on each device loses to any edit.
             cells.append(Cell(column.name, part == nil ? .zero : capture.stamp, wire))
         }
@@ -251,16 +251,23 @@ extension TableCapture {
         _ known: KnownRow?,
         _ capture: Capture
     ) throws -> [Cell] {
-        guard !turned.isEmpty, let known, known.state.causalLength == old.causalLength,
+        guard kind == .migration || !turned.isEmpty, let known,
+            known.state.causalLength == old.causalLength,
             try !capture.access.dirty.isUnwritten(old.id)
         else { return [] }
-        let parts = try old.image.partsByColumn()
+        let (former, parts) = try (old.image.partsByColumn(), table.parts(of: old, numbers))
         let wires = try capture.wires(values, of: table)
         return zip(zip(table.columns, numbers), wires).compactMap { place, wire in
             let (column, number) = place
-            guard turned.contains(column.name), parts[number] == column.part(values) else {
-                return nil
+            guard parts[number] == column.part(values) else { return nil }
+            if former[number] != parts[number], wire.stored != nil,
+                let cell = known.state.cell(column.name), column.stored(cell.value) != wire,
+                former[number]?.stored?.asNumber == cell.value.stored?.asNumber
+            {
+                // A column of another type made 5.0 of 5, then '5.0' of that: no edit, but 5 would be '5' here.
+                return Cell(column.name, cell.stamp, wire)
             }
+            guard turned.contains(column.name) else { return nil }
             guard let cell = known.state.cell(column.name) else {
                 return wire == column.missingValue ? nil : Cell(column.name, .zero, wire)
             }
@@ -324,7 +331,7 @@ extension TableCapture {
         _ image: RowImage?,
         _ capture: Capture
     ) throws {
-        let parts = try old.image.partsByColumn()
+        let parts = try table.parts(of: old, numbers)
         let news = try image?.partsByColumn() ?? [:]
         var values: [StoredValue] = []
         var isSame = image != nil

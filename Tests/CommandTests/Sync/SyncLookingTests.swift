@@ -214,6 +214,10 @@ struct SyncLookingTests {
         let before = try phone.run("sync", "disable", "--as-before", "--yes")
         #expect(before.status == 0 && before.text.hasSuffix("and is as it was before\n"))
         #expect(try phone.items().count == 12 && !phone.items().contains("Figs"))
+        let kept = try phone.sidecar.appending("yielded.sqlite")
+        #expect(before.errors.contains(kept.string))
+        let names = try Tool.check("sqlite3", [kept.string, "SELECT name FROM item"])
+        #expect(names.contains("Figs"))
         #expect(try phone.sql("PRAGMA integrity_check") == "ok\n")
         #expect(try program.sandbox.contents(of: "Shared") == shared)
         // Both join again, and have what the group has.
@@ -226,6 +230,11 @@ struct SyncLookingTests {
         let first = try phone.sidecar.appending("before.sqlite")
         let count = try Tool.check("sqlite3", [first.string, "SELECT count(*) FROM item"])
         #expect(count == "12\n")
+        // What was not sent is counted, whether a run had captured it or not.
+        try phone.run("items", "add", "Kiwis")
+        let last = try phone.run("sync", "disable", "--as-before", "--yes")
+        #expect(last.text.hasSuffix("and is as it was before; 1 change was not sent\n"))
+        #expect(last.errors.contains("yielded-2.sqlite'"))
         #expect(try desk.run("sync", "disable", "--yes").errors.contains("before-2.sqlite'"))
     }
 }

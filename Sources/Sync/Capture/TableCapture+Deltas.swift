@@ -73,16 +73,11 @@ extension TableCapture {
             .map { Cell($0.name, stamp, $1) }
         if let old = renamed[row.key], let state = try capture.access.states.known(old.id)?.state {
             // Other devices' edits under the former key go on to win or lose by their own times.
-            cells = cells.map { cell in
-                guard let former = state.cell(cell.column) else { return cell }
-                guard table.stored(former) == cell.value.named else {
-                    return Cell(cell.column, capture.stamp, cell.value)
-                }
-                let present = known?.state.cell(cell.column) ?? former
-                return present != former && !present.loses(to: former) ? cell : former
-            }
+            cells = cells.map { $0.following(state, known?.state, of: table, capture.stamp) }
         }
-        if let known, kind != .edits { try listLosses(of: cells, to: known, kind, capture) }
+        if let known, kind != .edits {
+            try listLosses(of: &cells, to: known, kind, capture)
+        }
         if let standIn = capture.standIns[row.id] {
             cells.append(Cell(.same, capture.stamp, .row(standIn)))
             try capture.access.dirty.mark(row.id)
@@ -97,7 +92,9 @@ extension TableCapture {
             let delta = RowState(causalLength: length, birth: nil, cells: cells)
             return try capture.send(RowDelta(row.id, delta), in: table.name)
         }
-        let state = RowState(causalLength: length, birth: stamp, cells: cells)
+        let isKnown = kind == .seed && known?.state.isAlive == true && known?.state.birth != nil
+        let birth = isKnown ? nil : stamp
+        let state = RowState(causalLength: length, birth: birth, cells: cells)
         var hint: Value?
         if table.isNumbered, case .rowID(let number) = row.key { hint = .integer(number) }
         if let known, !known.state.isAlive, kind != .edits {
@@ -110,16 +107,19 @@ extension TableCapture {
 
     /// Lists the values of an old or migrated row that lose to other devices' values.
     ///
-    /// A row that is identified by its content was the same on all devices at first, so later differences are edits.
+    /// Those of a row that the group has are not sent at all, since its values stay. A row that is identified by its
+    /// content was the same on all devices at first, so later differences are edits.
     private func listLosses(
-        of cells: [Cell],
+        of cells: inout [Cell],
         to known: KnownRow,
         _ kind: Capture.Kind,
         _ capture: Capture
     ) throws {
         if known.state.isAlive {
-            guard table.identifyingPlaces != nil else { return }
-            for cell in cells { try noteSeed(cell, losesTo: known, capture) }
+            if table.identifyingPlaces != nil || capture.options.match == .copy {
+                for cell in cells { try noteSeed(cell, losesTo: known, capture) }
+            }
+            if kind == .seed { cells.removeAll { known.state.cell($0.column) != nil } }
         } else if kind == .migration {
             let device = capture.stamp.device
             try capture.access.removed.keep(cells.map { ($0.column, $0.value) }, of: known.id)
@@ -135,7 +135,7 @@ extension TableCapture {
     private func noteSeed(_ cell: Cell, losesTo known: KnownRow, _ capture: Capture) throws {
         let named = Cell(cell.column, cell.stamp, cell.value.named)
         guard let won = known.state.cell(cell.column), table.stored(won) != named.value,
-            named.loses(to: won)
+            kind == .seed || named.loses(to: won)
         else { return }
         try capture.access.removed.add(Conflict(.seed, cell, of: known, winner: won))
         try capture.access.dirty.mark(known.id)
@@ -361,5 +361,20 @@ extension TableCapture {
                 try capture.access.dirty.markAltered(id)
             }
         }
+    }
+}
+
+extension Cell {
+    /// Returns the cell of a row with another key, with the stamp of the former key's cell if the value stayed.
+    fileprivate func following(
+        _ formerState: RowState,
+        _ presentState: RowState?,
+        of table: TableMapping,
+        _ stamp: Stamp
+    ) -> Cell {
+        guard let former = formerState.cell(column) else { return self }
+        guard table.stored(former) == value.named else { return Cell(column, stamp, value) }
+        let present = presentState?.cell(column) ?? former
+        return present != former && !present.loses(to: former) ? self : former
     }
 }

@@ -60,25 +60,40 @@ public struct SettleConflicts: Sendable {
     /// - Parameters:
     ///   - number: the entry's number in the store's list.
     ///   - setting: new values by columns.
+    ///   - all: whether it may be an entry that only the list of everything has.
     ///   - store: the store.
     ///   - date: the time of the user's decision.
     ///   - program: the program and its version.
+    /// - Returns: the rows that were taken.
     /// - Throws: `SyncError.noConflict`, `.unfit`; `SidecarError`, `FileError`.
     public func take(
         _ number: Int64,
         setting: [String: String] = [:],
+        all: Bool,
         of store: Store,
         at date: Date,
         program: String
-    ) async throws {
+    ) async throws -> [TakenRow] {
         try await withSidecar(of: store) { sidecar in
             let name = store.path.description
             func unfit(_ reason: String) -> SyncError {
                 let values = setting.map { "\($0)=\($1)" }.sorted()
                 return .unfit(values, number, store: name, reason: reason)
             }
-            switch try sidecar.takeConflict(number, setting: setting, at: date, program: program) {
-            case .taken: break
+            var rows: [TakenRow] = []
+            let taken = try sidecar.takeConflict(
+                number,
+                setting: setting,
+                all: all,
+                at: date,
+                program: program
+            ) { rows.append($0) }
+            switch taken {
+            case .taken: return rows
+            case .notAsked:
+                throw unfit(
+                    "it is no edit that lost: if you mean it, run 'grocerydude sync conflicts take \(number) --all'"
+                )
             case .nothing: throw SyncError.noConflict(number, store: name)
             case .noColumn: throw unfit("the row has no such column")
             case .noRow: throw unfit("no row of the store has that number")

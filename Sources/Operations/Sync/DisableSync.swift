@@ -91,7 +91,6 @@ public struct DisableSync: Sendable {
         _ sidecar: Sidecar,
         _ overview: SyncOverview
     ) -> Int64 {
-        guard overview.group != nil, !overview.isEnabling else { return overview.unsentChanges }
         var options = StoreExchange.Options(scratch: context.scratch, program: "")
         options.check = context.checkCancellation
         return (try? sidecar.unsentChanges(of: store, options)) ?? overview.unsentChanges

@@ -58,7 +58,10 @@ struct KeyChanges {
     ) throws -> [TableCapture] {
         let children = all.filter { $0.table.refers(to: capture.table.name) }
         // Without a row that is gone, only rows that refer to the table could prove anything.
-        if capture.gone.isEmpty, children.allSatisfy({ $0.gone.isEmpty && $0.changed.isEmpty }) {
+        let name = capture.table.name
+        if capture.gone.isEmpty,
+            try !children.contains(where: { try ReferringRows(capture: $0).mayProve(name) })
+        {
             return []
         }
         var changes = try KeyChanges(capture, children, run)

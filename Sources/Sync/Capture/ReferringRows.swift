@@ -46,6 +46,15 @@ struct ReferringRows {
         }
     }
 
+    /// Returns whether a row is gone, or names another row of a table than before.
+    func mayProve(_ parent: TableName) throws -> Bool {
+        let references = table.references.filter { $0.table == parent }
+        return try !capture.gone.isEmpty
+            || capture.changed.contains { old, values, _ in
+                try references.contains { try parts(of: $0, old) != parts(of: $0, values) }
+            }
+    }
+
     /// Returns whether the rows' own keys contain a reference.
     func hasKey(with reference: ViewSchema.Reference) -> Bool {
         columnsOfKey(naming: reference.table).contains { reference.columns.contains($0.name) }

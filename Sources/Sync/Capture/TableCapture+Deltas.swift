@@ -107,7 +107,7 @@ extension TableCapture {
 
     /// Lists the values of an old or migrated row that lose to other devices' values.
     ///
-    /// Those of a row that the group has are not sent at all, since its values stay. A row that is identified by its
+    /// The group's values of a row stay, so a joining store does not send its own. A row that is identified by its
     /// content was the same on all devices at first, so later differences are edits.
     private func listLosses(
         of cells: inout [Cell],

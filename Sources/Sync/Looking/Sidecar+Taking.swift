@@ -43,7 +43,8 @@ public struct TakenRow: Equatable, Sendable {
     ) throws {
         self.table = table.description
         title = try access.states.title(of: delta.id)
-        isBack = try delta.state.isAlive && (former?.isAlive != true || !access.shadow.has(delta.id))
+        let wasShown = try former?.isAlive == true && access.shadow.has(delta.id)
+        isBack = delta.state.isAlive && !wasShown
         isDeleted = !delta.state.isAlive
         values = try delta.state.cells.filter { !$0.column.isReserved }.map {
             "\($0.column) is '\(try $0.value.words(in: access))'"

@@ -9,7 +9,7 @@ public import SystemPackage
 extension Sidecar {
     /// Returns the number of changes that were not sent, with those of the store that no run has captured.
     ///
-    /// They are captured on a copy of the sidecar.
+    /// These are captured on a copy of the sidecar; of a store that has begun to leave, or to join, none are counted.
     ///
     /// - Parameters:
     ///   - store: the store.
@@ -20,6 +20,9 @@ extension Sidecar {
         of store: Store,
         _ options: StoreExchange.Options
     ) throws -> Int64 {
+        guard try read({ try $0.membership.phase == .on }) else {
+            return try SyncOverview(of: self).unsentChanges
+        }
         let scratch = try ScratchDirectory(in: options.scratch)
         defer { withExtendedLifetime(scratch) {} }
         let copy = try copy(to: scratch.path.appending("sync"))

@@ -43,9 +43,7 @@ extension Sidecar {
             try access.rows(
                 """
                 SELECT id, won, lost, c, n, at, t, kind, won_by, lost_by FROM removed
-                WHERE settled = 1 AND (conflict = 1 OR ?) AND NOT (conflict = 0 AND kind = 'edited' AND EXISTS (
-                    SELECT 1 FROM conflict AS o WHERE o.id = removed.id AND o.c = removed.c AND o.won = removed.won))
-                ORDER BY n DESC
+                WHERE settled = 1 AND (conflict = 1 OR ?) ORDER BY n DESC
                 """,
                 [all]
             ).map { row in

@@ -111,6 +111,16 @@ struct RemovedRows {
         ) > 0
     }
 
+    /// Returns the listed values of a row's column that lost to a value.
+    func losses(of id: RowID, _ column: ColumnName, to won: Value) throws -> [Value] {
+        let sql = "SELECT lost FROM conflict WHERE id = ? AND c = ? AND won = ?"
+        let listed = try access.rows(
+            sql,
+            [Data(id.bytes), access.number(of: column), Data(won.encoded)]
+        )
+        return try listed.compactMap { try decoded($0.bytes(0)) }
+    }
+
     var conflictCount: Int64 { get throws { try access.count("SELECT count(*) FROM conflict") } }
 
     /// Returns the number of a table's rows with initial values that lost.

@@ -526,7 +526,7 @@ struct LinkRcloneTests {
         #expect(try run("init", "--quiet").status == 0)
         let linked = try run("link", "rclone:nas:Apps/Grocery Dude")
         #expect(linked.status == 0, "\(linked.errors)")
-        #expect(linked.text.hasPrefix("linked to nas:Apps/Grocery Dude as anna ("))
+        #expect(linked.text.hasPrefix("linked 'default' to nas:Apps/Grocery Dude as anna ("))
         #expect(linked.text.hasSuffix(" used)\n"))
         #expect(try sandbox.contents(of: "Cloud").paths == ["Apps", "Apps/Grocery Dude"])
         #expect(try run("backup", "--quiet").status == 0)
@@ -607,7 +607,7 @@ struct LinkRcloneTests {
             environment: environment
         )
         #expect(outcome.status == 0, "\(outcome.text)")
-        #expect(outcome.text.contains("linked to alias:Backups"))
+        #expect(outcome.text.contains("linked 'default' to alias:Backups"))
         #expect(sandbox.exists("Cloud/Backups"))
         // It has a remote of that name now, and needs no terminal.
         let again = try run("link", "alias", "--path", "More", "--replace")

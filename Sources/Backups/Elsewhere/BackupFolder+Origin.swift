@@ -112,7 +112,13 @@ extension BackupFolder {
             let known = try await knowing(backup, fetching)
             if known.isSafety { continue }
             if isOwn(known) {
-                return Choice(backup: known.whole(of: backups), passedOver: passedOver)
+                // A copy that is not known to be damaged is the same backup.
+                let whole = backups.first {
+                    known.id != nil && $0.id == known.id && $0.archiveDamage == nil
+                        && $0.distrust == known.distrust
+                }
+                let choice = known.archiveDamage == nil ? known : whole ?? known
+                return Choice(backup: choice, passedOver: passedOver)
             }
             passedOver.append(known)
         }
@@ -133,14 +139,5 @@ extension BackupFolder {
     private func knowing(_ backup: Backup, _ fetching: (Int64) -> Void) async throws -> Backup {
         guard backup.isUnknown, backup.file.location == nil else { return backup }
         return try await lookAlone(at: backup, fetching: fetching) ?? backup
-    }
-}
-
-extension Backup {
-    /// Returns a copy of the backup that is not known to be damaged, if this one is.
-    fileprivate func whole(of copies: [Backup]) -> Backup {
-        guard archiveDamage != nil, let id else { return self }
-        return copies.first { $0.id == id && $0.archiveDamage == nil && $0.distrust == distrust }
-            ?? self
     }
 }

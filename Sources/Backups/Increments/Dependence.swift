@@ -52,17 +52,17 @@ package struct Dependence {
                 let alike = (byNumber[place] ?? []).filter { $0.time == time }
                 // A full backup in its place is sufficient, and needs no earlier one.
                 let isWhole = (wholes[place] ?? []).contains {
-                    $0.time == time && $0.replaces(other)
+                    $0.time == time && Self.mayReplace($0, anyOf: other)
                 }
                 var found = (named + alike).filter { !isWhole || $0.isWholeAndGood }
                 // One that anybody may have made counts only if there is no other.
-                if found.contains(where: { $0.replaces(other) }) {
-                    found.removeAll { !$0.replaces(other) }
+                if found.contains(where: { Self.mayReplace($0, anyOf: other) }) {
+                    found.removeAll { !Self.mayReplace($0, anyOf: other) }
                 }
                 // A deleted backup is not needed if the folder has its twin.
                 let twins = (places[place] ?? []) + (namesakes[need.name.exact] ?? [])
                 let isListed = twins.contains {
-                    (found.isEmpty || $0.damage == nil) && $0.replaces(other)
+                    (found.isEmpty || $0.damage == nil) && Self.mayReplace($0, anyOf: other)
                         && $0.likeness(to: need, of: other.lineage)?.isKnown ?? false
                 }
                 if isListed { found = [] }
@@ -87,6 +87,12 @@ package struct Dependence {
                 }
             }
         }
+    }
+
+    /// Returns whether a backup may take the place of one of an increment's lineage: a known machine made it, if one made
+    /// the increment.
+    fileprivate static func mayReplace(_ backup: Backup, anyOf increment: Backup) -> Bool {
+        !backup.isKnownAsDistrusted || increment.isKnownAsDistrusted
     }
 
     /// Returns whether damage of all backups that may be the needed one may hit an increment.
@@ -222,13 +228,9 @@ extension Backup {
             && name.exact != other.name.exact
     }
 
-    /// Whether it may take the place of a backup that another needs, since a known machine made it if one made that.
-    fileprivate func replaces(_ other: Backup) -> Bool {
-        !isKnownAsDistrusted || other.isKnownAsDistrusted
-    }
-
     fileprivate func isWhole(inPlaceOf increment: Backup) -> Bool {
-        isWholeAndGood && increment.isIncrement && isTwin(of: increment) && replaces(increment)
+        isWholeAndGood && increment.isIncrement && isTwin(of: increment)
+            && Dependence.mayReplace(self, anyOf: increment)
     }
 }
 

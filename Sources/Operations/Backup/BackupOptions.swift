@@ -1,3 +1,4 @@
+internal import Age
 public import Archives
 public import Backups
 internal import Files
@@ -57,6 +58,23 @@ public struct BackupOptions: Sendable {
     public init(date: Date, tool: String) {
         self.date = date
         self.tool = tool
+    }
+
+    /// Refuses to send data that everybody can read to a folder whose backups are encrypted.
+    ///
+    /// A machine that was set up again lacks the setting, and nobody would notice.
+    ///
+    /// - Throws: `OperationError.wouldBePlain`.
+    func refusePlain(
+        among backups: [Backup],
+        in folder: BackupFolder,
+        for recipients: [Recipient]?
+    ) throws {
+        let own = folder.own(backups).ordinary
+        guard recipients == nil, !isSafety, !isPlainByChoice,
+            let last = (own.isEmpty ? backups.ordinary : own).first, last.isEncrypted
+        else { return }
+        throw OperationError.wouldBePlain(last.displayName)
     }
 
     /// Whether it saves the data that a restore is about to replace, with or without stores.

@@ -137,7 +137,9 @@ extension BackupPreview {
     ) {
         let (folder, options) = (create.folder, create.options)
         let place = create.destination.workplace
-        attempt { try create.refusePlain(among: backups) }
+        attempt {
+            try options.refusePlain(among: backups, in: folder, for: create.recipients())
+        }
         guard (try? Directory.open(place)) != nil else { return }
         attempt {
             guard place.allowsChanges else {

@@ -1,8 +1,20 @@
-internal import Backups
+public import Backups
 internal import Files
 internal import Remotes
 internal import Stores
 internal import SystemPackage
+
+extension OperationContext {
+    /// Returns the paths that a restore replaced, by the safety backup that it made; empty if it replaced everything.
+    ///
+    /// - Throws: see `BackupFolder.look`.
+    public func replacedPaths(
+        before safety: Backup,
+        in folder: BackupFolder
+    ) async throws -> [String] {
+        try await look(at: safety, in: folder.home(of: safety)) { $0.header?.replaced ?? [] }
+    }
+}
 
 extension RestoreBackup {
     /// A backup of the data that a restore replaces.

@@ -90,38 +90,17 @@ public struct SettleConflicts: Sendable {
                     program: program
                 ) { rows.append($0) }
             }
-            let name = store.path.description
-            func unfit(_ reason: String) -> SyncError {
-                let values = setting.map { "\($0)=\($1)" }.sorted()
-                return .unfit(values, number, store: name, reason: reason)
-            }
             var taken = try take()
             if case .lacksContent(let content) = taken {
                 if try await fetch(content, to: sidecar, folder) { taken = try take() }
             }
-            switch taken {
-            case .taken: return rows
-            case .notAsked:
-                throw unfit(
-                    "it is no edit that lost: if you mean it, run 'grocerydude sync conflicts take \(number) --all'"
-                )
-            case .lacksContent:
-                throw unfit(
-                    "the content of a file or a long value of it is neither on this machine nor in the container any more"
-                )
-            case .nothing: throw SyncError.noConflict(number, store: name)
-            case .noColumn: throw unfit("the row has no such column")
-            case .noRow: throw unfit("no row of the store has that number")
-            case .deletedHere: throw unfit("this machine deleted the row: take it on another one")
-            case .lacksValue:
-                throw unfit(
-                    "another row has the same unique value: add 'COLUMN=VALUE' with another value"
-                )
-            case .noParent(let column):
-                throw unfit(
-                    "this machine deleted the row that '\(column)' names: take it on another one, or add '\(column)=NUMBER'"
-                )
+            let name = store.path.description
+            if taken == .nothing { throw SyncError.noConflict(number, store: name) }
+            if let reason = taken.refusal(of: number) {
+                let values = setting.map { "\($0)=\($1)" }.sorted()
+                throw SyncError.unfit(values, number, store: name, reason: reason)
             }
+            return rows
         }
     }
 
@@ -165,6 +144,26 @@ public struct SettleConflicts: Sendable {
             let sidecar = try Sidecar(in: directory)
             defer { try? sidecar.close() }
             return try await body(sidecar)
+        }
+    }
+}
+
+extension TakenConflict {
+    /// Returns the reason why an entry was not taken; `nil` if it was, or if there is none.
+    fileprivate func refusal(of number: Int64) -> String? {
+        switch self {
+        case .taken, .nothing: nil
+        case .notAsked:
+            "it is no edit that lost: if you mean it, run 'grocerydude sync conflicts take \(number) --all'"
+        case .lacksContent:
+            "the content of a file or a long value of it is neither on this machine nor in the container any more"
+        case .noColumn: "the row has no such column"
+        case .noRow: "no row of the store has that number"
+        case .deletedHere: "this machine deleted the row: take it on another one"
+        case .lacksValue:
+            "another row has the same unique value: add 'COLUMN=VALUE' with another value"
+        case .noParent(let column):
+            "this machine deleted the row that '\(column)' names: take it on another one, or add '\(column)=NUMBER'"
         }
     }
 }

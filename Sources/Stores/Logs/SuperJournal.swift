@@ -7,7 +7,7 @@ internal import SystemPackage
 /// Removing the super-journal commits the transaction. When SQLite plays back a journal that names one, it follows
 /// that path, and removes the file that it finds. So the copy of a journal must name none, and this type decides
 /// whether the transaction was committed.
-enum SuperJournal {
+package enum SuperJournal {
     /// Removes the name of a super-journal from the copy of a store's journal.
     ///
     /// - Throws: `FileError`; `StoreError.unreadable` if it cannot be determined whether the transaction was
@@ -23,10 +23,25 @@ enum SuperJournal {
         }
     }
 
-    /// Returns the path of the super-journal that a journal names; `nil` if it names none.
-    static func path(in journal: File) throws -> FilePath? {
-        guard let name = try Record(of: journal)?.name else { return nil }
-        return FilePath(platformString: name.map { CInterop.PlatformChar(bitPattern: $0) } + [0])
+    /// Refuses to open a store for writing if SQLite would remove a file outside its directory.
+    ///
+    /// It does so if the journal beside the store names that file as a super-journal.
+    ///
+    /// - Throws: `StoreError.unreadable`, `FileError`.
+    package static func refuseForeign(beside store: Store) throws {
+        let journal = store.sidecar("-journal")
+        guard try FileInfo.ifPresent(journal)?.kind == .file,
+            let bytes = try Record(of: File.open(journal))?.name
+        else { return }
+        let name = bytes.map { CInterop.PlatformChar(bitPattern: $0) }
+        let path = FilePath(platformString: name + [0]).lexicallyNormalized()
+        let directory = store.location.removingLastComponent()
+        guard path.removingLastComponent() != directory else { return }
+        throw StoreError.unreadable(
+            store.path.description,
+            reason:
+                "its journal belongs to a transaction of '\(printable(path))', which is outside its directory"
+        )
     }
 
     /// Returns whether the transaction was committed.
@@ -100,26 +115,5 @@ enum SuperJournal {
         private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
             bytes.reduce(0) { $0 << 8 | UInt32($1) }
         }
-    }
-}
-
-extension Store {
-    /// Refuses to open the store for writing if SQLite would remove a file outside its directory.
-    ///
-    /// It does so if the journal beside the store names that file as a super-journal.
-    ///
-    /// - Throws: `StoreError.unreadable`, `FileError`.
-    package func refuseForeignSuperJournal() throws {
-        guard let info = try FileInfo.ifPresent(sidecar("-journal")), info.kind == .file,
-            let path = try SuperJournal.path(in: File.open(sidecar("-journal")))
-        else { return }
-        let directory = location.removingLastComponent()
-        guard path.lexicallyNormalized().removingLastComponent() != directory else { return }
-        let name = printable(path)
-        throw StoreError.unreadable(
-            self.path.description,
-            reason:
-                "its journal belongs to a transaction of '\(name)', which is outside its directory"
-        )
     }
 }

@@ -104,8 +104,8 @@ struct Configuration {
 
     /// Refuses profiles that would hide, prune or restore each other's backups.
     ///
-    /// Those are profiles of different stores with the same metrics file or origin, and profiles of one origin that
-    /// keep other backups in one folder.
+    /// Profiles of different stores must not have the same metrics file or origin, nor profiles of one origin keep
+    /// other backups in one folder.
     private func refuseShared() throws {
         let policy = Setting.all.map(\.key).filter { $0.hasPrefix("retention.keep_") }
         let profiles: [Profile] =

@@ -1,6 +1,4 @@
 internal import Files
-internal import Operations
-internal import SystemPackage
 
 /// The options by which the commands in hints mean the places of this run, if options named those.
 struct HintedPlaces: Sendable {
@@ -19,36 +17,8 @@ struct HintedPlaces: Sendable {
         "config show", "schedule install", "schedule remove", "schedule show", "unlink",
     ]
 
-    init() {}
-
-    /// Creates the options for the configuration.
-    init(_ configuration: ConfigurationOptions) {
-        if let name = configuration.profile { add("profile", name) }
-        if let file = configuration.configuration { add("config", Setting.absolute(file)) }
-    }
-
-    /// Creates the options for a run.
-    ///
-    /// - Parameters:
-    ///   - configuration: the options of the command line.
-    ///   - invocation: the run.
-    ///   - isOneOfSeveral: whether the same command runs for other profiles too.
-    init(_ configuration: ConfigurationOptions, _ invocation: Invocation, isOneOfSeveral: Bool) {
-        self.init(configuration)
-        let profile = invocation.profile
-        func isOption(_ key: String) -> Bool {
-            if case .flag(let name) = profile.origin(of: key) {
-                name.hasPrefix("--")
-            } else {
-                false
-            }
-        }
-        if isOneOfSeveral, let name = profile.name { add("profile", name) }
-        if isOption("stores") { add("stores", invocation.absolute(invocation.stores).string) }
-        if isOption("remote") { add("remote", invocation.address) }
-    }
-
-    private mutating func add(_ name: String, _ value: String) {
+    /// Adds an option, by its name and its value.
+    mutating func add(_ name: String, _ value: String) {
         options.append((name, Advice.option(name, value)))
     }
 

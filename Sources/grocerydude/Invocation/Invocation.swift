@@ -296,6 +296,24 @@ struct Invocation {
 }
 
 extension Invocation {
+    /// Returns the options by which commands in hints mean the places of this run, if options named those.
+    ///
+    /// - Parameters:
+    ///   - configuration: the options of the command line.
+    ///   - isOneOfSeveral: whether the same command runs for other profiles too.
+    /// - Returns: the options.
+    func hinted(_ configuration: ConfigurationOptions, isOneOfSeveral: Bool) -> HintedPlaces {
+        var places = configuration.hinted
+        func isOption(_ key: String) -> Bool {
+            guard case .flag(let name) = profile.origin(of: key) else { return false }
+            return name.hasPrefix("--")
+        }
+        if isOneOfSeveral, let name = profile.name { places.add("profile", name) }
+        if isOption("stores") { places.add("stores", absolute(stores).string) }
+        if isOption("remote") { places.add("remote", address) }
+        return places
+    }
+
     /// The options by which another command means the same places.
     var placeOptions: [String] {
         func isOfRun(_ key: String) -> Bool {

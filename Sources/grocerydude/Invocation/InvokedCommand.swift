@@ -61,11 +61,7 @@ extension InvokedCommand {
             let console = runsAllProfiles ? Console(output.style, profile: profile.name) : console
             let invocation = Invocation(profile, console, changesNothing: changesNothing)
             console.hint(
-                in: HintedPlaces(
-                    stores.configuration,
-                    invocation,
-                    isOneOfSeveral: runsAllProfiles
-                )
+                in: invocation.hinted(stores.configuration, isOneOfSeveral: runsAllProfiles)
             )
             worst = .worse(worst, await CommandRun(invocation).run(self))
         }

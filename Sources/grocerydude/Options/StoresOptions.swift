@@ -58,6 +58,14 @@ struct ConfigurationOptions: ParsableArguments {
     )
     var profile: String?
 
+    /// The options by which commands in hints mean the same configuration and profile.
+    var hinted: HintedPlaces {
+        var places = HintedPlaces()
+        if let name = profile { places.add("profile", name) }
+        if let file = configuration { places.add("config", Setting.absolute(file)) }
+        return places
+    }
+
     /// The profile named by an option or the environment.
     var chosenProfile: String? { profile ?? ProcessEnvironment.value("GROCERYDUDE_PROFILE") }
 }

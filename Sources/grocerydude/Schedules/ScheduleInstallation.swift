@@ -103,9 +103,10 @@ struct ScheduleInstallation {
     ///   - disables: whether to notify the schedulers.
     ///   - isDryRun: whether to only find the files.
     /// - Returns: the paths of the files, with the job's name for the crontab.
+    /// - Throws: `ScheduleError`, `FileError`, `ProcessError`.
     static func remove(
         _ profile: String?,
-        _ kinds: [ScheduleKind],
+        _ kinds: [ScheduleKind] = ScheduleKind.allCases,
         disabling disables: Bool,
         isDryRun: Bool
     ) async throws -> [String] {

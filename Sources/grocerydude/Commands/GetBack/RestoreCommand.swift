@@ -172,26 +172,14 @@ struct RestoreCommand: FolderCommand {
         warn(of: backup, invocation)
         var command = self
         if undo, part.paths.isEmpty {
-            let replaced = try await restore(backup, in: folder, invocation).replaced(by: backup)
+            let replaced = try await invocation.context
+                .replacedPaths(before: backup, in: folder)
             // A colon would mean a table.
             command.part.only = replaced.map {
                 $0.contains(":") && !$0.hasPrefix("./") ? "./\($0)" : $0
             }
         }
         return try await command.bring(backup, from: folder, invocation)
-    }
-
-    private func restore(
-        _ backup: Backup,
-        in folder: BackupFolder,
-        _ invocation: Invocation
-    ) -> RestoreBackup {
-        RestoreBackup(
-            from: folder,
-            options: options(for: backup, invocation),
-            context: invocation.context,
-            fileSystem: invocation.fileSystem
-        )
     }
 
     private func bring(
@@ -204,7 +192,12 @@ struct RestoreCommand: FolderCommand {
             return try await bringRows(of: backup, in: folder, options, invocation)
         }
         do {
-            let restore = restore(backup, in: folder, invocation)
+            let restore = RestoreBackup(
+                from: folder,
+                options: options(for: backup, invocation),
+                context: invocation.context,
+                fileSystem: invocation.fileSystem
+            )
             return try await bring(backup, by: restore, invocation)
         } catch RestoreError.declined {
             return .declined

@@ -97,34 +97,10 @@ struct LinkCommand: ConsoleCommand {
         ].filter { $0.value != nil }
         // The change is prepared first, since a person's file may decide the settings.
         try place.text(with: changes, in: place.profile)
-        if let old, old != invocation.place, !replace {
-            throw CommandError.alreadyLinked(
-                profile: place.profile,
-                to: invocation.address(old)
-            )
-        }
-        if !place.isNew, let path = stores.path, let present = try place.ownStores, !replace,
-            invocation.absolute(FilePath(path)) != invocation.absolute(present)
-        {
-            throw CommandError.ofOtherStores(
-                profile: place.profile,
-                printable(invocation.absolute(present))
-            )
-        }
+        try refuseOther(place, than: old, invocation)
         try await target.configure(on: console)
-        if case .directory(let path) = RemoteAddress(invocation.place) {
-            let stores = invocation.absolute(try stores.path.map { FilePath($0) } ?? place.stores)
-            guard !FilePath(path).starts(with: stores) else {
-                throw OperationError.remoteInsideStores(path, stores)
-            }
-        }
         let facts = try await makeFolder(of: invocation, console)
-        if let unnamed = try place.unnamed {
-            try await place.write([("remote", invocation.place(unnamed))], in: "default")
-            console.message(
-                "the settings so far, for '\(invocation.address(unnamed))', are the profile 'default' now"
-            )
-        }
+        try await nameFirst(place, invocation)
         try await place.write(changes, in: place.profile)
         let replaced = old == invocation.place ? nil : old.map(invocation.address)
         let piece = place.piece(of: place.profile).string
@@ -135,6 +111,37 @@ struct LinkCommand: ConsoleCommand {
             console.show(.warning("GROCERYDUDE_REMOTE is set, and wins over the configuration"))
         }
         return .done
+    }
+
+    /// Gives the settings without a profile a name, before another profile would hide them.
+    private func nameFirst(_ place: LinkedPlace, _ invocation: Invocation) async throws {
+        guard let unnamed = try place.unnamed else { return }
+        try await place.write([("remote", invocation.place(unnamed))], in: "default")
+        invocation.console.message(
+            "the settings so far, for '\(invocation.address(unnamed))', are the profile 'default' now"
+        )
+    }
+
+    /// Refuses to replace the profile's places without a word, and a folder in its stores directory.
+    private func refuseOther(
+        _ place: LinkedPlace,
+        than old: String?,
+        _ invocation: Invocation
+    ) throws {
+        if let old, old != invocation.place, !replace {
+            throw CommandError.alreadyLinked(profile: place.profile, to: invocation.address(old))
+        }
+        let path = try invocation.absolute(stores.path.map { FilePath($0) } ?? place.stores)
+        if !place.isNew, let present = try place.ownStores.map(invocation.absolute), !replace,
+            present != path
+        {
+            throw CommandError.ofOtherStores(profile: place.profile, printable(present))
+        }
+        if case .directory(let folder) = RemoteAddress(invocation.place),
+            FilePath(folder).starts(with: path)
+        {
+            throw OperationError.remoteInsideStores(folder, path)
+        }
     }
 
     /// Makes the folder and tries it out, and returns its facts; doubts become warnings.

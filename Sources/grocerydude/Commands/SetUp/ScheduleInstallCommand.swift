@@ -60,7 +60,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws -> ExitStatus {
-        console.hint(in: HintedPlaces(stores.configuration))
+        console.hint(in: stores.configuration.hinted)
         let profile = try Configuration(stores.configuration)
             .profile(flags + [FlagValue("--schedule", "schedule", schedule)])
         try refuseOtherPlaces(profile, Invocation(profile, console))

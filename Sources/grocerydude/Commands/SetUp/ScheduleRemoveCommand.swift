@@ -19,7 +19,7 @@ struct ScheduleRemoveCommand: ConsoleCommand {
     var output: OutputOptions { options.output }
 
     func run(on console: Console) async throws -> ExitStatus {
-        console.hint(in: HintedPlaces(options.configuration))
+        console.hint(in: options.configuration.hinted)
         let profile = try profile()
         let removed = try await ScheduleInstallation.remove(
             profile,

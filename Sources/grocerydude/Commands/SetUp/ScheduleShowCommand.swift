@@ -15,7 +15,7 @@ struct ScheduleShowCommand: ConsoleCommand {
     var output: OutputOptions { options.output }
 
     func run(on console: Console) async throws -> ExitStatus {
-        console.hint(in: HintedPlaces(options.configuration))
+        console.hint(in: options.configuration.hinted)
         let profile = try options.profile()
         var rows: [ScheduleShowAnswer.Row] = []
         for command in Run.Command.scheduled {

@@ -27,7 +27,7 @@ struct UnlinkCommand: ConsoleCommand {
     var yes = false
 
     func run(on console: Console) async throws -> ExitStatus {
-        console.hint(in: HintedPlaces(options))
+        console.hint(in: options.hinted)
         let place = try LinkedPlace(options, mayBeMissing: false)
         let linked = try place.remote
         let flag = FlagValue("the configuration", "remote", linked?.address)
@@ -44,10 +44,7 @@ struct UnlinkCommand: ConsoleCommand {
         }
         answer.remote = invocation.address
         guard linked.isOwn || place.profilesCount < 2 else {
-            throw CommandError.linkedForAll(
-                invocation.address,
-                at: linked.origin.description
-            )
+            throw CommandError.linkedForAll(invocation.address, at: linked.origin.description)
         }
         let home = linked.isOwn ? place.profile : nil
         let change: LinkedPlace.Changes = [("remote", nil)]
@@ -59,12 +56,9 @@ struct UnlinkCommand: ConsoleCommand {
         }
         let question = "Unlink '\(invocation.address)'? The backups in it stay."
         guard try invocation.confirm(question, yes: yes || dryRun) else { return .failed }
-        answer.schedules = try await ScheduleInstallation.remove(
-            profile.name,
-            ScheduleKind.allCases,
-            disabling: !noEnable,
-            isDryRun: dryRun
-        )
+        answer.schedules =
+            try await ScheduleInstallation
+            .remove(profile.name, disabling: !noEnable, isDryRun: dryRun)
         if !dryRun {
             try await place.write(change, in: home)
             let left = try await UnlinkFolder(folder, context: invocation.context).run()

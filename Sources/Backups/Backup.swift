@@ -89,7 +89,7 @@ public struct Backup: Sendable, Equatable {
     package var damage: String? {
         archiveDamage
             ?? lack.map {
-                "it is built on '\($0.name)', which is \($0.isGone ? "gone" : "damaged")"
+                "it is built on '\($0.name)', which is \($0.state.rawValue)"
             }
     }
 

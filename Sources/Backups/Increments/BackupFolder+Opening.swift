@@ -230,7 +230,8 @@ extension BackupFolder {
         return try await whereabouts(of: header)
     }
 
-    /// Returns the error with the missing backup, the other backups that need it, and the newest usable full backup.
+    /// Returns the error with the missing backup, the other backups that need it, and the newest usable full backup of
+    /// the same origin.
     private func missing(_ need: Need, of archived: ArchivedBackup) async -> BackupFolderError {
         let backups = ((try? await list()) ?? Listing()).backups
         let hit = backups.filter {
@@ -238,7 +239,12 @@ extension BackupFolder {
                 && $0.needs.contains { $0.number == need.number && $0.created == need.created }
         }
         // Another increment may need the missing backup too.
-        let whole = backups.ordinary.first { !$0.isIncrement && $0.damage == nil }
+        let header = archived.header
+        let isOwn = origin?.isOrigin(header?.origin, header?.originName) ?? false
+        let whole = backups.ordinary.first {
+            !$0.isIncrement && $0.damage == nil && $0.distrust == nil
+                && ($0.origin == header?.origin || isOwn && owns($0))
+        }
         return .missingNeed(
             BackupName.display(archived.name),
             need: BackupName.display(need.name),

@@ -126,12 +126,6 @@ extension BackupWriter {
         if rest > 0 { context.reportDetail("\(rest) more are left out") }
     }
 
-    /// Warns of stores behind links; if there is no other store, that is a problem instead.
-    func warnOfOutside() {
-        guard hasStores else { return }
-        for link in outside { context.warn(link.problem.description) }
-    }
-
     /// Opens the stores directory, or a directory below it, without following a link.
     func open(_ path: RelativePath?) throws -> Directory {
         try (path?.components ?? []).reduce(.open(directory.path)) { try $0.directory($1) }
@@ -139,10 +133,13 @@ extension BackupWriter {
 }
 
 extension StoresDirectory.Survey {
-    /// Returns the reasons why no store is inside: without a store, the backup misses its purpose.
-    func hidingStores(in directory: StoresDirectory) -> [Problem] {
+    /// Returns the problems with stores that are not inside: those behind links, or all, so that the backup misses its
+    /// purpose.
+    func absentStores(in directory: StoresDirectory) -> [Problem] {
         guard outside.isEmpty else { return outside.map(\.problem) }
-        guard !resemblesStore, leftOut.stores.isEmpty else { return [] }
+        guard stores.isEmpty, foreign.isEmpty, !resemblesStore, leftOut.stores.isEmpty else {
+            return []
+        }
         let reason = "no store is in '\(printable(directory.path))': its files are saved"
         return [Problem(kind: .noStore, path: ".", reason: reason)]
     }
@@ -157,7 +154,8 @@ extension Problem {
     )
 
     /// The reason why a file in that directory is not saved.
-    static let inReservedDirectory = "it cannot be saved, since archives have that directory for themselves; move it"
+    static let inReservedDirectory =
+        "it cannot be saved, since archives have that directory for themselves; move it"
 
     /// Creates the problem that a file of external data is missing, or cannot be saved for another reason.
     init(missing path: RelativePath, _ what: String = "is not there") {

@@ -183,7 +183,7 @@ public struct ShowStatus: Sendable {
             // An unreadable log was already reported above.
             let listing = try await folder.list()
             backups = listing.backups
-            status.warnings += [listing.signersWarning].compactMap(\.self)
+            status.warnings += [listing.signersWarning].compactMap(\.self) + listing.warnings
         } catch {
             status.remoteError = error
             return

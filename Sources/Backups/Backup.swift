@@ -68,7 +68,7 @@ public struct Backup: Sendable, Equatable {
     /// The name without ` Stores.zip`.
     public var displayName: String { BackupName.display(file.name) }
     /// Whether it is built on other backups.
-    public var isIncrement: Bool { BackupName.isIncrement(file.name) }
+    public var isIncrement: Bool { BackupName.isIncrement(file.name) || !needs.isEmpty }
     /// Whether it can be read only with a key.
     public var isEncrypted: Bool { BackupName.isEncrypted(file.name) }
     /// The size of the archive in bytes.
@@ -89,7 +89,7 @@ public struct Backup: Sendable, Equatable {
     package var damage: String? {
         archiveDamage
             ?? lack.map {
-                "it is built on '\($0.name)', which is \($0.isGone ? "gone" : "damaged")"
+                "it is built on '\($0.name)', which is \($0.state.rawValue)"
             }
     }
 

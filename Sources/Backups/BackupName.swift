@@ -1,5 +1,6 @@
 internal import Files
 public import Foundation
+internal import Remotes
 
 /// The names of backups' files: `[2026-Nov-21] 09.01 AM +0100 Stores.zip`, in local time and English.
 ///
@@ -32,6 +33,26 @@ public enum BackupName {
 
     /// Returns the end of a backup's name; `nil` for a file of another name.
     public static func suffix(of name: String) -> String? { suffixes.first(where: name.hasSuffix) }
+
+    /// Returns whether a file may be an archive, whatever its name says of a backup.
+    ///
+    /// A program that synchronises the folder may have given another name to a backup.
+    static func mayBeArchive(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return (name.hasSuffix(".zip") || name.hasSuffix(encryptedEnding))
+            && !PartialName.matches(name) && !name.hasPrefix("._")
+    }
+
+    /// Returns whether a file that has no backup's name has one with something added, as a copy of a backup has:
+    /// `[2026-Nov-21] 09.01 AM Stores (1).zip`.
+    static func isAltered(_ name: String) -> Bool {
+        var scanner = TextScanner(name)
+        guard suffix(of: name) == nil, mayBeArchive(name), moment(&scanner) != nil else {
+            return false
+        }
+        let rest = scanner.remainder
+        return rest.contains(" Stores") || rest.contains(" Changes")
+    }
 
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -139,13 +160,7 @@ public enum BackupName {
 
     private static func parts(of name: String) -> (Timestamp.Parts, offset: Int?)? {
         var scanner = TextScanner(name)
-        guard scanner.take("["), let year = scanner.number(digits: 4), scanner.take("-"),
-            let month = scanner.take(oneOf: months), scanner.take("-"),
-            let day = scanner.number(digits: 2), scanner.take("] "),
-            let hour = scanner.number(digits: 2), scanner.take("."),
-            let minute = scanner.number(digits: 2),
-            let half = scanner.take(oneOf: [" AM", " PM"])
-        else { return nil }
+        guard var parts = moment(&scanner) else { return nil }
         var offset: Int?
         if let sign = scanner.take(oneOf: [" +", " -"]) {
             guard let digits = scanner.number(digits: 4), digits % 100 < 60 else { return nil }
@@ -154,17 +169,29 @@ public enum BackupName {
         if scanner.take(" ("), scanner.number(digits: 1...18) == nil || !scanner.take(")") {
             return nil
         }
-        guard scanner.take(oneOf: suffixes.map { " \($0)" }) != nil, scanner.isAtEnd,
-            (1...12).contains(hour), minute < 60
+        guard scanner.take(oneOf: suffixes.map { " \($0)" }) != nil, scanner.isAtEnd else {
+            return nil
+        }
+        parts.offset = offset ?? 0
+        return (parts, offset)
+    }
+
+    /// Takes the moment at the beginning of a name: `[2026-Nov-21] 09.01 AM`.
+    private static func moment(_ scanner: inout TextScanner) -> Timestamp.Parts? {
+        guard scanner.take("["), let year = scanner.number(digits: 4), scanner.take("-"),
+            let month = scanner.take(oneOf: months), scanner.take("-"),
+            let day = scanner.number(digits: 2), scanner.take("] "),
+            let hour = scanner.number(digits: 2), scanner.take("."),
+            let minute = scanner.number(digits: 2),
+            let half = scanner.take(oneOf: [" AM", " PM"]), (1...12).contains(hour), minute < 60
         else { return nil }
-        let parts = Timestamp.Parts(
+        return Timestamp.Parts(
             year: year,
             month: month + 1,
             day: day,
             hour: hour % 12 + 12 * half,
             minute: minute,
-            offset: offset ?? 0
+            offset: 0
         )
-        return (parts, offset)
     }
 }

@@ -40,20 +40,36 @@ public struct LocalFolder: RemoteFolder {
         LocalFolder(root, steps + [name], fileSystem, isShared: isShared)
     }
 
-    public func list() async throws -> [RemoteFile] {
-        guard let directory = try open() else { return [] }
-        let path = path
-        return try directory.names().compactMap { name in
-            // The file may be gone since the names were read.
-            guard let info = try? directory.info(name), info.kind == .file else { return nil }
-            return RemoteFile(
-                // A name that is not UTF-8 is shown escaped, and its file is read all the same.
-                name: String(validating: name.bytes, as: UTF8.self) ?? name.description,
-                size: info.size,
-                location: RelativePath(name: name).below(path),
-                modified: Date(timeIntervalSince1970: Double(info.modified) / 1e9)
-            )
+    public func list() async throws -> [RemoteFile] { try await listAll().files }
+
+    public func listAll() async throws -> (files: [RemoteFile], passedOver: [PassedOverFile]) {
+        guard let directory = try open() else { return ([], []) }
+        var files: [RemoteFile] = []
+        var passedOver: [PassedOverFile] = []
+        for name in try directory.names() {
+            // A name that is not UTF-8 is shown escaped, and its file is read all the same.
+            let text = String(validating: name.bytes, as: UTF8.self) ?? name.description
+            do {
+                let info = try directory.info(name)
+                guard info.kind == .file else {
+                    let reason = "it is a symbolic link; put the file itself there"
+                    if info.kind == .link { passedOver.append(.init(name: text, reason: reason)) }
+                    continue
+                }
+                let file = RemoteFile(
+                    name: text,
+                    size: info.size,
+                    location: RelativePath(name: name).below(path),
+                    modified: Date(timeIntervalSince1970: Double(info.modified) / 1e9)
+                )
+                files.append(file)
+            } catch let error as FileError where error.isMissing {
+                // It has gone since the names were read.
+            } catch {
+                passedOver.append(.init(name: text, reason: explain(error)))
+            }
         }
+        return (files, passedOver)
     }
 
     @discardableResult

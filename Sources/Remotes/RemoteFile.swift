@@ -32,3 +32,11 @@ public struct RemoteFile: Sendable, Equatable {
             && left.location == right.location
     }
 }
+
+/// An entry of a remote folder that cannot be read as a file.
+public struct PassedOverFile: Sendable {
+    public var name: String
+    public var reason: String
+
+    public init(name: String, reason: String) { (self.name, self.reason) = (name, reason) }
+}

@@ -15,6 +15,11 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
     /// - Throws: `RemoteError.missing` if the remote folder itself does not exist.
     func list() async throws -> [RemoteFile]
 
+    /// Returns all files as `list` does, and what else may have been meant as one.
+    ///
+    /// - Throws: see `list`.
+    func listAll() async throws -> (files: [RemoteFile], passedOver: [PassedOverFile])
+
     /// Moves a file of this machine into the folder.
     ///
     /// The file's content must be synced to the disk before. When this returns, the new name is synced too.
@@ -116,6 +121,10 @@ public protocol RemoteService: Sendable {
 }
 
 extension RemoteFolder {
+    public func listAll() async throws -> (files: [RemoteFile], passedOver: [PassedOverFile]) {
+        (try await list(), [])
+    }
+
     public func make() async throws {}
     public var shared: any RemoteFolder { self }
     public var directory: FilePath? { nil }

@@ -162,6 +162,14 @@ public struct StoresDirectory: Sendable {
 }
 
 extension StoresDirectory.Survey {
+    /// Passes over the databases whose paths cannot be in a backup; their files count as no store's.
+    public mutating func passOver(where isPassedOver: (RelativePath) -> Bool) {
+        stores.removeAll { isPassedOver($0.path) }
+        foreign.removeAll { isPassedOver($0.path) }
+        storeFiles = storeFiles.filter { !isPassedOver($0) }
+        foreignFiles = foreignFiles.filter { !isPassedOver($0) }
+    }
+
     /// Adds a link that leads out of the directory: as a store if it leads to one and is to be followed.
     fileprivate mutating func add(
         _ link: OutsideLink,

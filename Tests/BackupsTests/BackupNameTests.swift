@@ -11,6 +11,24 @@ struct BackupNameTests {
 
     private func zone(_ name: String) throws -> LocalZone { try .named(name) }
 
+    @Test("A backup's name is known if a synchronising program added something to it")
+    func altered() {
+        let names = [
+            "[2026-Nov-21] 09.01 AM Stores (1).zip",
+            "[2026-Nov-21] 09.01 AM +0100 (2) Changes (nas's conflicted copy 2026-11-21).zip",
+            "[2026-Nov-21] 09.01 AM Stores-NAS.zip",
+            "[2026-Nov-21] 09.01 AM Stores.sync-conflict-20261121-090100-ABCDEFG.zip",
+            "[2026-Nov-21] 09.01 AM Stores.zip (1).age",
+        ]
+        for name in names { #expect(BackupName.isAltered(name), "\(name)") }
+        let others = [
+            "[2026-Nov-21] 09.01 AM Stores.zip", "[2026-Nov-21] 09.01 AM Changes.zip.age",
+            "my Stores (1).zip", "[2026-Nov-21] 09.01 AM notes.zip",
+            "[2026-Nov-21] 09.01 AM Stores (1).txt", "[2026-Nov-21] 13.01 AM Stores (1).zip",
+        ]
+        for name in others { #expect(!BackupName.isAltered(name), "\(name)") }
+    }
+
     @Test(
         "A backup's name is local time in English",
         arguments: [

@@ -40,7 +40,8 @@ extension BackupFolder {
         }
         return zip(backups, known).map { backup, known in
             guard let known else {
-                let reason = "another machine made it, and this one has not looked at it"
+                let reason =
+                    "another machine made it or changed it, and this one has not looked at it since"
                 return BackupComparison(basis: .nothing(reason))
             }
             return Self.compare(known, with: found[backup.name.exact] ?? backup.file)

@@ -53,6 +53,7 @@ extension BackupFolder {
     func openAloneInPlace(
         _ backup: Backup,
         holdingTo limits: RestoreLimits?,
+        mayFetchAll: Bool = true,
         fetching: (Int64) -> Void
     ) async throws -> ArchivedBackup {
         if backup.file.location == nil {
@@ -75,7 +76,8 @@ extension BackupFolder {
                     source.beginWaiting()
                     return archived
                 }
-            } catch let error where Self.asksForAll(error) {
+                if !mayFetchAll { throw archived.bad("it has none") }
+            } catch let error where mayFetchAll && Self.asksForAll(error) {
                 // The whole archive is read instead.
             }
         }

@@ -1,5 +1,6 @@
 internal import Files
 internal import Foundation
+internal import Remotes
 
 /// The recent changes that this machine made in a folder, since some clouds list them late.
 struct Deeds: Codable, Equatable {
@@ -14,6 +15,39 @@ struct Deeds: Codable, Equatable {
     ///
     /// In milliseconds since 1970-01-01 UTC; `nil` if there are none.
     private(set) var replaced: [ExactString: Int64]?
+
+    /// The names in the trash of the backups that it deleted; `nil` if there are none.
+    private(set) var trashed: Set<ExactString>?
+
+    /// The names that those backups had.
+    var trashedNames: Set<ExactString> {
+        let files = (trashed ?? []).map { RemoteFile(name: $0.text, size: 0) }
+        return Set(files.compactMap { TrashedBackup($0)?.name.exact })
+    }
+
+    /// Notes that it deleted a backup, which has a name in the trash.
+    mutating func trash(_ name: String) { trashed = (trashed ?? []).union([name.exact]) }
+
+    /// Forgets the deleted backups that are no longer in the trash.
+    mutating func forgetTrashed(_ names: Set<ExactString>) {
+        let left = trashed?.subtracting(names) ?? []
+        trashed = left.isEmpty ? nil : left
+    }
+
+    /// Returns the reason to leave a deleted backup to others, unless this machine deleted it.
+    func reason(toLeave entry: TrashedBackup, _ reason: String?) -> String? {
+        trashed?.contains(entry.file.name.exact) ?? false ? nil : reason
+    }
+
+    /// Returns whether the folder has the same backup as a deleted one under the same name, so that nothing needs that.
+    func hasTwin(
+        of entry: TrashedBackup,
+        _ backup: Backup,
+        among there: [ExactString: Backup]
+    ) -> Bool {
+        guard let twin = there[entry.name.exact], twin.damage == nil else { return false }
+        return hasReplaced(entry) || backup.id != nil && backup.id == twin.id
+    }
 
     mutating func give(_ name: String) {
         take(name)

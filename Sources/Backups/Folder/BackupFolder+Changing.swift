@@ -277,6 +277,12 @@ extension BackupFolder {
             memory.catalog.remember(in: address) { $0.take(backup.name) }
         }
         memory.catalog.remember(backup.name, isTaken: true, in: address)
+        let newName = duration > .zero ? Trash.name(of: backup.name, at: date) : nil
+        if let newName { memory.catalog.remember(in: address) { $0.trash(newName) } }
+        if backup.notedDamage != nil {
+            var annotations = try? await annotations()
+            await annotations?.moveDamage(of: backup, from: backup.name, to: newName, at: date)
+        }
         return problem
     }
 
@@ -324,11 +330,18 @@ extension BackupFolder {
             guard try await !isThere(entry.name) else {
                 throw RemoteError.exists(address, name: entry.name)
             }
+            let trashed = backup(entry)
             var problem = try await RemoteError.problem { try await trash.takeOut(entry) }
-            memory.catalog.remember(in: address) { $0.give(entry.name) }
+            memory.catalog.remember(in: address) {
+                $0.give(entry.name)
+                $0.forgetTrashed([entry.file.name.exact])
+            }
             memory.catalog.remember(entry.name, isTaken: false, in: address)
             // The problem names the backup, not its file in the trash.
             problem?.path = entry.name
+            var annotations = try? await annotations()
+            let (name, date) = (entry.file.name, entry.deleted)
+            await annotations?.moveDamage(of: trashed, from: name, to: entry.name, at: date)
             return problem
         } catch RemoteError.exists {
             throw BackupFolderError.nameTaken(entry.name, address: address)

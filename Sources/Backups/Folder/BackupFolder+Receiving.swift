@@ -168,9 +168,7 @@ extension BackupFolder {
             problems.append(annotations.notSynced?.problem)
         }
         if let other {
-            problems.append(
-                try await RemoteError.problem { try await trash.put(other.name, at: date) }
-            )
+            problems.append(try await remove(other, at: date, keepingTrash: .seconds(1)))
         }
         do {
             problems.append(
@@ -187,6 +185,7 @@ extension BackupFolder {
             if let other { _ = try? await bringBack(other.name) }
             throw error
         }
+        memory.catalog.remember(name, isTaken: false, in: address)
         memory.catalog.remember(backup, in: address)
         return (backup, other, problems.compactMap(\.self))
     }

@@ -13,6 +13,8 @@ public struct BackupFolder: Sendable {
     public struct PassedOver: Sendable, Equatable {
         public var name: String
         public var reason: String
+        /// Whether it may be a backup that cannot be read as it is.
+        var isProblem = false
     }
 
     /// The backups of a folder, with the known facts about them.
@@ -20,6 +22,10 @@ public struct BackupFolder: Sendable {
         /// The backups, newest first.
         public var backups: [Backup] = []
         public var passedOver: [PassedOver] = []
+        /// The backups whose names were altered, so that they are in no list, unless the folder has them by their names.
+        package internal(set) var altered: [Backup] = []
+        /// The other files that may be archives; increments may be built on them.
+        var unlisted: [RemoteFile] = []
         /// The error if tags, notes and pins are unknown.
         public var annotationsError: (any Error)?
         /// The error if the results of checks are unknown.
@@ -167,16 +173,13 @@ public struct BackupFolder: Sendable {
     /// - Throws: `RemoteError`.
     public func list() async throws -> Listing {
         var listing = Listing()
-        var files: [RemoteFile] = []
-        for file in try await remote.list() {
-            try memory.checkCancellation()
-            if let reason = reasonToPassOver(file) {
-                listing.passedOver.append(PassedOver(name: file.name, reason: reason))
-            } else {
-                files.append(file)
-            }
-        }
+        let files = try listing.sortEntries(
+            try await remote.listAll(),
+            reasonToPassOver,
+            memory.checkCancellation
+        )
         listing.backups = try await memory.backups(files, in: address, timeZone: timeZone)
+        try await listing.findAltered(in: self)
         do {
             try keys.signers?.check()
         } catch {
@@ -200,14 +203,17 @@ public struct BackupFolder: Sendable {
             listing.annotationsError = error
         }
         memory.catalog.keepOnly(
-            Set(listing.backups.map(\.name.exact)),
+            Set((files + listing.unlisted).map(\.name.exact)),
             in: address,
             missing: { [origin] in origin?.isOrigin($0) ?? true }
         )
         try memory.checkCancellation()
         // A restore searches the trash too.
+        let unlisted = listing.unlisted
         await listing.backups.markIncomplete {
-            try? await trash.entries().map(backup)
+            guard let trashed = try? await trash.entries().map(backup) else { return nil }
+            let others = try? await memory.backups(unlisted, in: address, timeZone: timeZone)
+            return trashed + (others ?? [])
         }
         listing.backups.notePlain()
         try memory.checkCancellation()
@@ -237,6 +243,8 @@ public struct BackupFolder: Sendable {
         guard let log = memory.log else { return }
         let checks = try log.lastChecks(of: Set(backups.map(\.key.rawValue)))
         let isCopy = backups.copies
+        // A deleted file has not been renamed.
+        let deleted = memory.catalog.deeds(in: address).trashedNames
         for index in backups.indices {
             try memory.checkCancellation()
             let backup = backups[index]
@@ -245,7 +253,7 @@ public struct BackupFolder: Sendable {
                 of: backup.name,
                 in: address,
                 among: found,
-                isCopy: { isCopy(backup, $0) },
+                isCopy: { isCopy(backup, $0) || deleted.contains($0.exact) },
                 isElsewhere: { memory.catalog.isStillThere(backup.key, $1, in: $0) }
             )
         }

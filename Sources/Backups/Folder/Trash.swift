@@ -23,13 +23,17 @@ struct Trash {
         try await folder.list().compactMap(TrashedBackup.init).sorted { $0.deleted > $1.deleted }
     }
 
+    /// Returns the name in the trash of a backup that is deleted at a time.
+    static func name(of name: String, at date: Date) -> String {
+        let stamp = Timestamp.rfc3339(date, in: .utc).filter { $0 != "-" && $0 != ":" }
+        return "\(stamp) \(BackupName.fitting(name, FileName.longest - stamp.utf8.count - 1))"
+    }
+
     /// Moves a backup into the trash.
     ///
     /// - Throws: `RemoteError`; the backup is in its old place or in the trash then.
     func put(_ name: String, at date: Date) async throws {
-        let stamp = Timestamp.rfc3339(date, in: .utc).filter { $0 != "-" && $0 != ":" }
-        let kept = BackupName.fitting(name, FileName.longest - stamp.utf8.count - 1)
-        try await root.move(name, to: folder, as: "\(stamp) \(kept)")
+        try await root.move(name, to: folder, as: Self.name(of: name, at: date))
     }
 
     /// Fetches a removed backup, which stays in the trash.
@@ -87,6 +91,9 @@ public struct TrashedBackup: Sendable, Equatable {
     public var size: Int64 { file.size }
     /// The name without ` Stores.zip`.
     public var displayName: String { BackupName.display(name) }
+
+    /// Returns whether a name is that of a file in the trash.
+    static func isName(_ name: String) -> Bool { Self(RemoteFile(name: name, size: 0)) != nil }
 
     /// Parses the name of a file in the trash; `nil` for any other name.
     init?(_ file: RemoteFile) {

@@ -85,14 +85,16 @@ extension BackupFolder {
     }
 
     /// Returns a backup with the facts from its archive; `nil` if that cannot be read.
-    func lookAlone(
+    package func lookAlone(
         at backup: Backup,
+        mayFetchAll: Bool = true,
         fetching: (Int64) -> Void
     ) async throws -> Backup? {
         do {
             let archived = try await openAloneInPlace(
                 backup,
                 holdingTo: nil,
+                mayFetchAll: mayFetchAll,
                 fetching: fetching
             )
             return self.backup(backup, knowing: archived)
@@ -100,7 +102,7 @@ extension BackupFolder {
             return nil
         } catch let error
             where error.isOfKeys || error is ArchiveError || error is ArchivedBackupError
-            || error is AgeError
+            || error is AgeError || error is RemoteRange.Failure
         {
             return nil
         }

@@ -73,13 +73,16 @@ extension BackupFolder {
     ///   - date: the moment; it is earlier if nothing happened in the folder for long, see `TrashPlan`.
     ///   - now: the current time. A backup that others may be built on stays for a day in any case, unless it has a
     ///     twin in the folder.
+    ///   - reasonToLeave: returns the reason why a deleted backup is not this run's to remove; `nil` if it is. This
+    ///     machine may remove all that it deleted itself.
     /// - Returns: the removed and the kept backups, and a problem for each backup that could not be removed.
     /// - Throws: `RemoteError`, `FileError`.
     package func emptyTrash(
         before date: Date,
-        now: Date
+        now: Date,
+        leaving reasonToLeave: (Backup) -> String? = { _ in nil }
     ) async throws -> (plan: TrashPlan, problems: [Problem]) {
-        var plan = try await trashPlan(before: date, now: now)
+        var plan = try await trashPlan(before: date, now: now, leaving: reasonToLeave)
         guard !plan.remove.isEmpty else { return (plan, []) }
         let (removed, problems) = await trash.remove(plan.remove) {
             (try? memory.checkCancellation()) == nil
@@ -89,7 +92,11 @@ extension BackupFolder {
         let left = try await Set(trash.entries().map(\.name.exact))
         let gone = Set(removed.map(\.name.exact)).subtracting(left)
         let problem = try await forget(gone)
-        memory.catalog.remember(in: address) { $0.forgetReplaced(gone) }
+        let files = Set(removed.map(\.file.name.exact))
+        memory.catalog.remember(in: address) {
+            $0.forgetReplaced(gone)
+            $0.forgetTrashed(files)
+        }
         try memory.checkCancellation()
         return (plan, problems + [problem].compactMap(\.self))
     }
@@ -97,9 +104,14 @@ extension BackupFolder {
     /// Determines which backups that were deleted before a moment may be removed permanently; see `emptyTrash`.
     ///
     /// - Throws: `RemoteError`.
-    package func trashPlan(before date: Date, now: Date) async throws -> TrashPlan {
+    package func trashPlan(
+        before date: Date,
+        now: Date,
+        leaving reasonToLeave: (Backup) -> String? = { _ in nil }
+    ) async throws -> TrashPlan {
         var plan = TrashPlan()
         let entries = try await trash.entries()
+        let deeds = memory.catalog.deeds(in: address)
         guard entries.contains(where: { $0.deleted < date }) else { return plan }
         let trashed = try entries.map { entry in
             try memory.checkCancellation()
@@ -118,14 +130,8 @@ extension BackupFolder {
         // These are keyed by the names of the files in the trash.
         var (going, kept): (Set<ExactString>, Set<ExactString>) = ([], [])
         let hasIncrements = (listed + trashed.map(\.backup)).contains(where: \.isIncrement)
-        let deeds = memory.catalog.deeds(in: address)
         let moments = listed.compactMap(\.time) + entries.map(\.deleted)
         let limit = TrashPlan.limit(date, now: now, moments)
-        /// Returns whether the folder has the same backup under the same name, so that nothing needs this one.
-        func hasTwin(_ entry: TrashedBackup, _ backup: Backup) -> Bool {
-            guard let twin = there[entry.name.exact], twin.damage == nil else { return false }
-            return deeds.hasReplaced(entry) || backup.id != nil && backup.id == twin.id
-        }
         for backup in trashed.map(\.backup).dependantsFirst {
             try memory.checkCancellation()
             let same = namesakes[backup.name.exact] ?? []
@@ -137,8 +143,10 @@ extension BackupFolder {
                     backup.isInLineage || hasIncrements && entry.file.location == nil
                 let least = isInLineage ? Double(Backup.leastTrash.components.seconds) : 0
                 let reason =
-                    hasTwin(entry, backup)
-                    ? nil : TrashPlan.reason(toKeep: entry, neededBy: needing, limit, now - least)
+                    deeds.reason(toLeave: entry, reasonToLeave(backup))
+                    ?? (deeds.hasTwin(of: entry, backup, among: there)
+                        ? nil
+                        : TrashPlan.reason(toKeep: entry, neededBy: needing, limit, now - least))
                 if reason == nil, going.insert(entry.file.name.exact).inserted {
                     plan.remove.append(entry)
                 }

@@ -1,7 +1,7 @@
 internal import Archives
 internal import Files
-internal import Remotes
-internal import SystemPackage
+package import Remotes
+package import SystemPackage
 
 extension BackupFolder {
     /// Opens a backup, and fetches its archive first if it is remote.
@@ -200,37 +200,45 @@ extension BackupFolder {
     /// Finds everything that an increment is built on.
     ///
     /// - Parameter header: the increment's header.
-    /// - Returns: the backups that are only in the trash, and those that are in neither place, the full one first.
+    /// - Returns: the backups that are only in the trash, those that are in neither place, and the files of those that
+    ///   are in no list, since their names were altered, the full one first.
     /// - Throws: `RemoteError`, `FileError`.
     package func whereabouts(
         of header: ManifestHeader
-    ) async throws -> (trashed: [TrashedBackup], missing: [Need]) {
-        guard let needs = header.needs, !needs.isEmpty else { return ([], []) }
+    ) async throws -> (trashed: [TrashedBackup], missing: [Need], altered: [RemoteFile]) {
+        guard let needs = header.needs, !needs.isEmpty else { return ([], [], []) }
         var search = try await NeedSearch(in: self)
         var (trashed, missing): ([TrashedBackup], [Need]) = ([], [])
+        var altered: [RemoteFile] = []
         for need in needs.reversed() {
             guard let found = try await search.find(need, of: header) else {
                 missing.insert(need, at: 0)
                 continue
             }
-            if case .trashed(let entry) = found { trashed.insert(entry, at: 0) }
+            switch found {
+            case .trashed(let entry): trashed.insert(entry, at: 0)
+            case .listed(let backup) where BackupName.suffix(of: backup.name) == nil:
+                altered.insert(backup.file, at: 0)
+            case .listed: break
+            }
             // A full backup needs no other.
             if found.isWhole { break }
         }
-        return (trashed, missing)
+        return (trashed, missing, altered)
     }
 
     /// Finds everything that a deleted increment is built on; see `whereabouts(of:)`.
     package func whereabouts(
         of entry: TrashedBackup
-    ) async throws -> (trashed: [TrashedBackup], missing: [Need]) {
+    ) async throws -> (trashed: [TrashedBackup], missing: [Need], altered: [RemoteFile]) {
         guard BackupName.isIncrement(entry.name),
             let header = try await open(entry, { _ in }).header
-        else { return ([], []) }
+        else { return ([], [], []) }
         return try await whereabouts(of: header)
     }
 
-    /// Returns the error with the missing backup, the other backups that need it, and the newest usable full backup.
+    /// Returns the error with the missing backup, the other backups that need it, and the newest usable full backup of
+    /// the same origin.
     private func missing(_ need: Need, of archived: ArchivedBackup) async -> BackupFolderError {
         let backups = ((try? await list()) ?? Listing()).backups
         let hit = backups.filter {
@@ -238,7 +246,12 @@ extension BackupFolder {
                 && $0.needs.contains { $0.number == need.number && $0.created == need.created }
         }
         // Another increment may need the missing backup too.
-        let whole = backups.ordinary.first { !$0.isIncrement && $0.damage == nil }
+        let header = archived.header
+        let isOwn = origin?.isOrigin(header?.origin, header?.originName) ?? false
+        let whole = backups.ordinary.first {
+            !$0.isIncrement && $0.damage == nil && $0.distrust == nil
+                && ($0.origin == header?.origin || isOwn && owns($0))
+        }
         return .missingNeed(
             BackupName.display(archived.name),
             need: BackupName.display(need.name),
@@ -261,5 +274,30 @@ extension BackupFolder {
         let path = scratch.path.appending(entry.name)
         try await trash.download(entry, to: path)
         return try ArchivedBackup(path, name: entry.name, keys: keys, in: scratch)
+    }
+}
+
+extension ManifestHeader {
+    /// Returns the archive in a directory that this increment is built on, whatever its name; `nil` if there is none.
+    ///
+    /// - Parameters:
+    ///   - need: the description of it.
+    ///   - directory: the directory.
+    ///   - folder: the folder whose keys open it.
+    /// - Returns: the archive's path.
+    /// - Throws: `RemoteError`, `FileError`.
+    package func archiveBeside(
+        for need: Need,
+        in directory: FilePath,
+        like folder: BackupFolder
+    ) async throws -> FilePath? {
+        let other = BackupFolder(
+            LocalFolder(directory),
+            memory: BackupMemory(catalog: folder.memory.catalog.withoutRecords),
+            timeZone: folder.timeZone
+        )
+        var search = try await NeedSearch(in: other)
+        guard case .listed(let backup) = try await search.find(need, of: self) else { return nil }
+        return backup.file.location
     }
 }

@@ -17,7 +17,8 @@ package struct Dependence {
 
     /// Determines which backups need others.
     ///
-    /// If no known backup is the one that an increment needs, every backup that may be it is possibly needed.
+    /// If no known backup is the one that an increment needs, every backup that may be it is possibly needed. This
+    /// protects such a backup from deletion, and the increment lacks what it needs all the same.
     /// - Parameters:
     ///   - backups: the backups that may be needed.
     ///   - others: the backups that may need them; usually all.
@@ -68,8 +69,8 @@ package struct Dependence {
                 if isListed { found = [] }
                 let isGuess = found.isEmpty && !isWhole && !isListed
                 if isGuess { found = unknown.like(need, of: other.lineage) }
-                if isGuess || !found.isEmpty, Self.mayHit(other, damageOf: found) {
-                    let lack = Lack(BackupName.display(need.name), isGone: found.isEmpty)
+                if isGuess || !found.isEmpty && Self.mayHit(other, damageOf: found) {
+                    let lack = Lack(need, instead: found, isGuess: isGuess)
                     lacks[other.name.exact] = lacks[other.name.exact] ?? lack
                 }
                 if !isGuess, let first = found.first, found.allSatisfy(\.isKnownAsDistrusted) {
@@ -110,12 +111,29 @@ package struct Dependence {
 
     /// A backup that an increment needs, and that cannot be relied on.
     package struct Lack: Sendable, Equatable {
+        /// The state of the needed backup.
+        enum State: String, Sendable {
+            /// It is neither in the folder nor in its trash, as far as known.
+            case gone
+            case damaged
+            /// Another file has its name, and was not looked at.
+            case changed = "not as it was"
+        }
+
         /// The name as displayed.
         var name: String
-        /// Whether it is neither in the folder nor in its trash; otherwise it is damaged.
-        package var isGone: Bool
+        var state: State
+        /// Whether it may be in an unknown trash.
+        package var isGone: Bool { state == .gone }
 
-        init(_ name: String, isGone: Bool) { (self.name, self.isGone) = (name, isGone) }
+        /// Describes what takes the place of a needed backup.
+        fileprivate init(_ need: Need, instead found: [Backup], isGuess: Bool) {
+            let shown = BackupName.display(need.name)
+            name = shown
+            let namesakes = found.filter { !isGuess || $0.displayName.exact == shown.exact }
+            let isDamaged = namesakes.contains { $0.archiveDamage != nil }
+            state = isDamaged ? .damaged : namesakes.isEmpty ? .gone : .changed
+        }
     }
 
     /// A backup's place in its lineage.
@@ -162,7 +180,7 @@ extension [Backup] {
     /// Marks the increments that cannot be restored because a backup that they need is missing or damaged, and those that
     /// do not count because a backup that they need does not.
     ///
-    /// An unknown backup that may be the needed one counts as it.
+    /// An unknown backup that may be the needed one counts as it only once it was looked at.
     /// - Parameter deleted: returns the backups in the trash; `nil` if they are unknown. It is called only if a needed
     ///   backup is missing or damaged.
     mutating func markIncomplete(deleted: () async -> [Backup]?) async {

@@ -8,8 +8,8 @@ internal import SystemPackage
 /// A search for the archives that increments are built on, in a folder and its trash.
 ///
 /// It looks for an archive by name and size, then by its place in the lineage. The archive may have been renamed or
-/// encrypted again, or a full backup of the same state may have replaced it. Unknown archives are inspected, the most
-/// likely first. Archives that are damaged, or that no key opens, are skipped if there is another.
+/// encrypted again, or a full backup of the same state may have replaced it. It may have a name that no backup has, as
+/// a copy of a synchronising program. Unknown archives are inspected, the most likely first. Archives that are damaged, or that no key opens, are skipped if there is another.
 struct NeedSearch {
     /// An archive that was found.
     enum Found {
@@ -40,7 +40,7 @@ struct NeedSearch {
     init(in folder: BackupFolder) async throws {
         self.folder = folder
         backups = try await folder.memory.backups(
-            try await folder.remote.list().filter { BackupName.suffix(of: $0.name) != nil },
+            try await folder.remote.list().filter { BackupName.mayBeArchive($0.name) },
             in: folder.address,
             timeZone: folder.timeZone
         )

@@ -19,6 +19,22 @@ package enum Manifest {
     package static let readme = reserved.appending("README.txt")
     package static let script = reserved.appending("apply.py")
 
+    /// The entries of archives in the reserved directory, and what a script leaves there.
+    private static let own: Set<RelativePath> = [
+        path, signature, patches, readme, script, reserved.appending("applied"),
+    ]
+
+    /// Returns whether a file at a path would take the place of the manifest, of its signature, or of their directory.
+    package static func isOwn(_ path: RelativePath) -> Bool {
+        path == Self.path || path == signature || path == reserved
+    }
+
+    /// Returns whether a file is where an archive has an entry of its own, so that it remains from an archive that was
+    /// unpacked by hand.
+    package static func isLeftover(_ path: RelativePath, _ kind: FileInfo.Kind) -> Bool {
+        path == patches ? kind == .directory : kind == .file && own.contains(path)
+    }
+
     /// The maximum size in bytes of the first and the last line.
     ///
     /// A longer line would only exhaust memory.

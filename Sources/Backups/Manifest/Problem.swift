@@ -14,7 +14,7 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         public static let unreadable = Kind(rawValue: "unreadable")
         /// A store that SQLite finds damaged: its bytes are in the archive as they are.
         public static let damagedStore = Kind(rawValue: "damaged_store")
-        /// A link out of the stores directory to a store, while the archive has no store at all.
+        /// A link out of the stores directory to a store, which is not in the archive.
         public static let linkedStore = Kind(rawValue: "linked_store")
         /// The stores directory has no store, nor a file that may be an encrypted one.
         public static let noStore = Kind(rawValue: "no_store")
@@ -67,7 +67,12 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
 
     /// Advice on what to do; `nil` if there is no good advice.
     public var hint: String? {
-        kind == .anomaly ? "if that is right, run 'grocerydude backup --accept-changes'" : nil
+        switch kind {
+        case .anomaly: "if that is right, run 'grocerydude backup --accept-changes'"
+        case .linkedStore:
+            "to leave it out, run '\(Advice.command("backup --exclude", path))'; to save a store in its place, run 'grocerydude backup --set follow_links=true'"
+        default: nil
+        }
     }
 
     public var description: String {

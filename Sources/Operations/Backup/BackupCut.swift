@@ -67,14 +67,22 @@ struct BackupCut {
         _ passesOver: (WalkedFile) throws -> Bool,
         _ context: OperationContext
     ) throws {
-        let survey = try directory.survey(
+        var survey = try directory.survey(
             leavingOut: options.leavingOut,
             links: options.isSafety ? .ignored : options.followsLinks ? .followed : .reported,
             threads: context.threads,
             passesOver: passesOver,
             isCancelled: context.checkCancellation
         )
+        survey.passOver(where: Manifest.isOwn)
         self.survey = survey
+        let leavesOut = options.leavingOut
+        if let info = try FileInfo.ifPresent(Manifest.reserved.below(directory.path)),
+            info.kind == .file || info.kind == .link,
+            try !leavesOut.leavesOut(Manifest.reserved, in: directory.path)
+        {
+            problems.append(.reserved)
+        }
         standing = survey.stores.reduce(into: [:]) { standing, store in
             standing[store.path] = store.standing(at: options.date)
         }
@@ -166,6 +174,7 @@ extension BackupCut {
             let path = file.path
             if path.parent == nil, directory.leavesOut(file.name, file.info) { return .skip }
             if survey.leftOut.parts.contains(path) || leavingOut.leavesOut(file) { return .skip }
+            if file.info.kind != .directory, Manifest.isOwn(path) { return .skip }
             if storeFiles.contains(path), let store = Store.database(ofFileBeside: path),
                 sizes[store] != nil
             {

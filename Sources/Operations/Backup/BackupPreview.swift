@@ -170,11 +170,7 @@ extension BackupPreview {
         leftOut = survey.leftOut.count
         leftOutPaths = survey.leftOut.paths.map(\.description)
         problems = cut.knownProblems
-        if stores.isEmpty {
-            problems += survey.hidingStores(in: directory)
-        } else {
-            for link in survey.outside { create.context.warn(link.problem.description) }
-        }
+        problems += survey.absentStores(in: directory)
     }
 
     /// Chooses the name, and the backups that the new one would be built on.

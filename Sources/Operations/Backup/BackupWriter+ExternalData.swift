@@ -37,6 +37,10 @@ extension BackupWriter {
         }
         try addNeeded(needed.subtracting(addedFiles), of: store)
         for path in needed.subtracting(addedFiles).sorted() {
+            guard !Manifest.isOwn(path) else {
+                noteMissing(path, "cannot be saved, since every archive has its own")
+                continue
+            }
             if try FileInfo.ifPresent(path.below(directory.path)) != nil, !isPlainFile(path) {
                 noteMissing(path, "is not a file, or is behind a link")
                 continue
@@ -65,7 +69,7 @@ extension BackupWriter {
     /// Without them, the store would be damaged.
     private func addNeeded(_ needed: Set<RelativePath>, of store: Store) throws {
         var leftOut: [RelativePath] = []
-        for path in needed.sorted() where isPlainFile(path) {
+        for path in needed.sorted() where isPlainFile(path) && !Manifest.isOwn(path) {
             let parent = try open(path.parent)
             guard let info = try? parent.info(path.name) else { continue }
             try addDirectories(above: path)
@@ -122,12 +126,6 @@ extension BackupWriter {
         if rest > 0 { context.reportDetail("\(rest) more are left out") }
     }
 
-    /// Warns of stores behind links; if there is no other store, that is a problem instead.
-    func warnOfOutside() {
-        guard hasStores else { return }
-        for link in outside { context.warn(link.problem.description) }
-    }
-
     /// Opens the stores directory, or a directory below it, without following a link.
     func open(_ path: RelativePath?) throws -> Directory {
         try (path?.components ?? []).reduce(.open(directory.path)) { try $0.directory($1) }
@@ -135,16 +133,30 @@ extension BackupWriter {
 }
 
 extension StoresDirectory.Survey {
-    /// Returns the reasons why no store is inside: without a store, the backup misses its purpose.
-    func hidingStores(in directory: StoresDirectory) -> [Problem] {
+    /// Returns the problems with stores that are not inside: those behind links, or all, so that the backup misses its
+    /// purpose.
+    func absentStores(in directory: StoresDirectory) -> [Problem] {
         guard outside.isEmpty else { return outside.map(\.problem) }
-        guard !resemblesStore, leftOut.stores.isEmpty else { return [] }
+        guard stores.isEmpty, foreign.isEmpty, !resemblesStore, leftOut.stores.isEmpty else {
+            return []
+        }
         let reason = "no store is in '\(printable(directory.path))': its files are saved"
         return [Problem(kind: .noStore, path: ".", reason: reason)]
     }
 }
 
 extension Problem {
+    /// The problem that something has the name of the directory that every archive has.
+    static let reserved = Problem(
+        kind: .unreadable,
+        path: Manifest.reserved.description,
+        reason: "it cannot be saved, since every archive has a directory of that name; rename it"
+    )
+
+    /// The reason why a file in that directory is not saved.
+    static let inReservedDirectory =
+        "it cannot be saved, since archives have that directory for themselves; move it"
+
     /// Creates the problem that a file of external data is missing, or cannot be saved for another reason.
     init(missing path: RelativePath, _ what: String = "is not there") {
         let reason = "a store refers to this file, and it \(what)"

@@ -65,10 +65,7 @@ extension BackupWriter {
             }
             return .skip
         }
-        guard !isReserved(file.path) else {
-            context.note("'\(file.path)' is left out: every archive has its own")
-            return .skip
-        }
+        if let choice = choice(ifReserved: file) { return choice }
         // A slash is added to a directory's name.
         guard file.path.bytes.count < ArchiveWriter.pathLimit else {
             let path = String(file.path.description.prefix(200)) + "…"

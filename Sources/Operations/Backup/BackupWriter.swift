@@ -21,10 +21,6 @@ final class BackupWriter {
     let cutStores: Set<RelativePath>
     /// The exclusions at the time of the cut.
     let leftOut: LeftOut
-    /// The links to stores that are not in the backup.
-    let outside: [OutsideLink]
-    /// Whether there is a store inside, readable or not.
-    let hasStores: Bool
     private let manifest: ManifestWriter
     let archive: ArchiveWriter
     /// The writer that omits data of earlier backups; `nil` if everything is written.
@@ -62,10 +58,8 @@ final class BackupWriter {
         storeFiles = cut.storeFiles
         cutStores = Set(cut.members.map(\.store.path))
         leftOut = cut.survey.leftOut
-        outside = cut.survey.outside
-        hasStores = !cut.survey.stores.isEmpty || !cut.survey.foreign.isEmpty
         problems = cut.problems
-        if !hasStores, !plan.options.isSafety { problems += cut.survey.hidingStores(in: directory) }
+        if !plan.options.isSafety { problems += cut.survey.absentStores(in: directory) }
         unopened = cut.unopened
         self.cut = cut
         let compression = plan.options.compression
@@ -123,7 +117,6 @@ final class BackupWriter {
         let size = try archive.finish()
         remarks.forEach(context.note)
         reportLeftOut()
-        warnOfOutside()
         context.reportProblems(trailer.problems)
         guard let header else { preconditionFailure("a manifest has a header") }
         return WrittenArchive(

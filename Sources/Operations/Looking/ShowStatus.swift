@@ -92,6 +92,9 @@ public struct ShowStatus: Sendable {
     /// The number of days in the calendar of a status.
     private static let days = 30
 
+    /// The maximum number of archives elsewhere that a machine without any known key inspects.
+    private static let mostLooks = 5
+
     /// - Parameters:
     ///   - stores: the stores directory.
     ///   - folder: the backup folder.
@@ -182,7 +185,7 @@ public struct ShowStatus: Sendable {
             // An unreadable log was already reported above.
             let listing = try await folder.list()
             backups = listing.backups
-            status.warnings += [listing.signersWarning].compactMap(\.self)
+            status.warnings += [listing.signersWarning].compactMap(\.self) + listing.warnings
         } catch {
             status.remoteError = error
             return
@@ -190,18 +193,38 @@ public struct ShowStatus: Sendable {
         status.backups = backups.count
         status.size = backups.reduce(0) { $0.addingSaturated($1.size) }
         status.safetyBackups = backups.count(where: \.isSafety)
-        // A machine that has no key and trusts no other's counts all backups alike.
+        // A machine that has no key and trusts no other's counts its own backups all the same.
         let knowsNobody = (try? folder.memory.catalog.knowsNobody) ?? false
-        func isOwn(_ backup: Backup) -> Bool { knowsNobody || folder.owns(backup) }
-        status.unknown = knowsNobody ? 0 : backups.count { $0.distrust != nil }
+        func isOwn(_ backup: Backup) -> Bool {
+            knowsNobody ? folder.origin?.has(backup) ?? true : folder.owns(backup)
+        }
+        status.unknown = backups.count { $0.distrust != nil && !isOwn($0) }
         status.others = backups.count - status.unknown - backups.count(where: isOwn)
         status.warnings += [await folder.lagWarning(beside: backups)].compactMap(\.self)
         if let vanished = await folder.vanished() {
             status.warnings.append(vanished.warning(in: folder.timeZone))
         }
-        // A damaged file does not show which machine made it.
-        let counted = backups.filter { isOwn($0) || $0.damage != nil && $0.isAnonymous }
-        for backup in counted.ordinary where backup.ownTime != nil {
+        // A damaged file does not show which machine made it, nor does one elsewhere.
+        let counted = backups.filter {
+            isOwn($0) || $0.isAnonymous && (knowsNobody || $0.damage != nil)
+        }
+        await findNewest(among: counted.ordinary, isOwn, &status)
+    }
+
+    /// Finds the newest own backup; an anonymous one is looked at, or is damaged.
+    private func findNewest(
+        among backups: [Backup],
+        _ isOwn: (Backup) -> Bool,
+        _ status: inout Status
+    ) async {
+        var looks = Self.mostLooks
+        for listed in backups where listed.ownTime != nil {
+            var backup = listed
+            if !isOwn(listed), listed.damage == nil {
+                looks -= 1
+                guard looks >= 0, let known = await look(at: listed), isOwn(known) else { continue }
+                backup = known
+            }
             guard let warning = backup.warning(at: now) else {
                 if backup.isPartial {
                     status.isNewestDoubtful = true
@@ -210,11 +233,21 @@ public struct ShowStatus: Sendable {
                 }
                 status.newest = backup
                 status.age = backup.age(at: now)
+                if backup.distrust != nil {
+                    status.warnings.append(
+                        "'\(backup.displayName)' is \(Backup.Distrust.unsigned): this machine has no key, and trusts no other"
+                    )
+                }
                 return
             }
             status.isNewestDoubtful = true
             status.warnings.append(warning)
         }
+    }
+
+    /// Returns a backup elsewhere with the facts from its archive, if a little of that says whose it is.
+    private func look(at backup: Backup) async -> Backup? {
+        try? await folder.lookAlone(at: backup, mayFetchAll: false) { _ in }
     }
 
     private func lookIntoOutbox(_ status: inout Status) async {

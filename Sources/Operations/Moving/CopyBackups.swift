@@ -312,8 +312,8 @@ private struct BackupCopy {
     /// - Throws: `MovingError.needsTrashed`, `BackupFolderError.missingNeed`; `RemoteError`, `FileError`.
     private func refuseWithoutNeeds(_ header: ManifestHeader) async throws {
         guard header.isIncrement else { return }
-        let (trashed, missing) = try await home.whereabouts(of: header)
-        guard !trashed.isEmpty || !missing.isEmpty else { return }
+        let (trashed, missing, altered) = try await home.whereabouts(of: header)
+        guard !trashed.isEmpty || !missing.isEmpty || !altered.isEmpty else { return }
         guard let need = try await receive.folder.missingNeeds(of: header).first else { return }
         if let entry = trashed.first {
             throw MovingError.needsTrashed(backup.displayName, need: entry.displayName)

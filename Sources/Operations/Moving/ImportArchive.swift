@@ -116,17 +116,19 @@ public struct ImportArchive: Sendable {
         beside path: FilePath
     ) async throws -> [Outcome] {
         guard let header = archived.header, header.isIncrement else { return [] }
-        let missing = try await folder.missingNeeds(of: header)
-        let files = try missing.map { need in
-            let file = path.removingLastComponent().appending(need.name)
-            guard try FileInfo.ifPresent(file)?.size == need.size else {
+        let parent = path.removingLastComponent()
+        let directory = parent.isEmpty ? "." : parent
+        var files: [FilePath] = []
+        for need in try await folder.missingNeeds(of: header) {
+            let file = try await header.archiveBeside(for: need, in: directory, like: folder)
+            guard let file else {
                 throw MovingError.lacksNeed(
                     archived.name,
                     need: BackupName.display(need.name),
                     address: folder.address
                 )
             }
-            return file
+            files.append(file)
         }
         var plain = self
         plain.options.tags = []

@@ -320,12 +320,17 @@ extension CheckBackups {
     ///
     /// Damage is recorded as that of a check. A comparison without findings proves too little to be recorded.
     ///
+    /// An increment is compared together with the backups that it is built on, and is no better than these.
+    ///
     /// - Returns: a result for each backup, in the same order.
     /// - Throws: `RemoteError`.
     public func compare(_ backups: [Backup], at date: Date) async throws -> [Result] {
-        let comparisons = try await folder.compare(backups)
+        let needs = try await needs(of: backups.filter(\.isIncrement))
+        let names = Set(backups.map(\.name.exact))
+        let others = needs.values.joined().filter { !names.contains($0.name.exact) }
+        let all = Dictionary(grouping: others, by: \.name.exact).values.compactMap(\.first)
         var results: [Result] = []
-        for (backup, comparison) in zip(backups, comparisons) {
+        for (backup, comparison) in zip(backups + all, try await folder.compare(backups + all)) {
             var result = Result(
                 backup: backup,
                 subset: .all,
@@ -335,6 +340,39 @@ extension CheckBackups {
             if !result.damage.isEmpty { await remember(result, backup.id, at: date) }
             results.append(result)
         }
-        return results
+        let byName = Dictionary(results.map { ($0.backup.name.exact, $0) }) { first, _ in first }
+        return results.prefix(backups.count).map { result in
+            let needs = needs[result.backup.name.exact] ?? []
+            return result.with(needs.compactMap { byName[$0.name.exact] })
+        }
+    }
+
+    /// Returns the backups that each of some increments is known to need, by the increment's name.
+    private func needs(of increments: [Backup]) async throws -> [ExactString: [Backup]] {
+        guard !increments.isEmpty else { return [:] }
+        let listed = try await folder.list().backups
+        let dependence = Dependence(of: listed, by: increments)
+        return listed.reduce(into: [:]) { needs, base in
+            for increment in dependence.knownDependants(of: base) {
+                needs[increment.name.exact, default: []].append(base)
+            }
+        }
+    }
+}
+
+extension CheckBackups.Result {
+    /// Returns the result of the comparison of an increment, given those of the backups that it is built on.
+    fileprivate func with(_ needs: [Self]) -> Self {
+        var result = self
+        guard damage.isEmpty else { return result }
+        if let need = needs.first(where: { !$0.damage.isEmpty }) {
+            result.damage = ["it is built on '\(need.backup.displayName)': \(need.damage[0])"]
+        } else if backup.lack != nil {
+            result.damage = [backup.damage].compactMap(\.self)
+        } else if let need = needs.first(where: { !$0.isGood }), isGood {
+            let reason = "it is built on '\(need.backup.displayName)', which cannot be compared"
+            result.comparison = .nothing(reason)
+        }
+        return result
     }
 }

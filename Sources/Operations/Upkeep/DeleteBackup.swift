@@ -159,7 +159,7 @@ public struct DeleteBackup: Sendable {
     /// A backup that cannot be read comes back alone, because the user asked for it.
     private func trashedNeeds(of backup: TrashedBackup) async throws -> [TrashedBackup] {
         do {
-            let (trashed, missing) = try await folder.whereabouts(of: backup)
+            let (trashed, missing, _) = try await folder.whereabouts(of: backup)
             if let need = missing.first {
                 context.warn(
                     "'\(backup.displayName)' cannot be restored: it is built on '\(BackupName.display(need.name))', which is gone"

@@ -124,8 +124,26 @@ public struct PruneBackups: Sendable {
     /// - Returns: the backups that were in the trash for long enough.
     /// - Throws: `RemoteError`.
     public func trashPlan() async throws -> TrashPlan {
-        try await folder.trashPlan(before: trashLimit, now: options.now)
+        try await folder.trashPlan(
+            before: trashLimit,
+            now: options.now,
+            leaving: reasonToLeaveInTrash
+        )
     }
+
+    /// Returns the reason why a deleted backup stays in the trash however old it is; `nil` if there is none.
+    ///
+    /// Its own machine may keep deleted backups for longer. Without a policy, the user means all.
+    private func reasonToLeaveInTrash(_ backup: Backup) -> String? {
+        if options.policy.isEmpty, !options.mayRemoveAll { return nil }
+        if let distrust = backup.distrust { return distrust.description }
+        guard options.scope == .ownOrigin, folder.origin?.isOther(than: backup) ?? false else {
+            return nil
+        }
+        return Self.ofAnother
+    }
+
+    private static let ofAnother = "of another machine or another stores directory"
 
     private var trashLimit: Date {
         options.now - Double(options.keepsTrash.components.seconds)
@@ -252,7 +270,7 @@ public struct PruneBackups: Sendable {
         guard options.scope == .ownOrigin, folder.origin?.isOther(than: backup) ?? false else {
             return nil
         }
-        return "of another machine or another stores directory"
+        return Self.ofAnother
     }
 
     /// Returns the reason why nothing may be removed, in full and in short; `nil` if there is none.
@@ -295,7 +313,8 @@ public struct PruneBackups: Sendable {
                 let problems: [Problem]
                 (outcome.trash, problems) = try await folder.emptyTrash(
                     before: trashLimit,
-                    now: options.now
+                    now: options.now,
+                    leaving: reasonToLeaveInTrash
                 )
                 outcome.problems += problems
             } catch {

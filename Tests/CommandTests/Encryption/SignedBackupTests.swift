@@ -374,6 +374,60 @@ struct SignedBackupTests {
         #expect(restored.errors.contains("to undo, run 'grocerydude restore --stores '"))
     }
 
+    /// Runs the program as another machine, whose stores directory is another one.
+    private func runElsewhere(
+        _ arguments: String...,
+        environment: [String: String] = [:]
+    ) throws -> Tool.Outcome {
+        let home = ["HOME": try program.sandbox.directory("Other home").string]
+        return try program.run(
+            arguments + ["--stores", "Other", "--remote", "Remote"],
+            environment: home.merging(environment) { $1 }
+        )
+    }
+
+    private func makeOtherStores() throws {
+        try program.sandbox.directory("Other")
+        try StoreApplication(on: program.sandbox.path("Other/b.sqlite"), "CREATE TABLE t(x)").end()
+    }
+
+    @Test("A machine that knows nobody counts its own backups for their age, and no other's")
+    func ageWithoutKey() throws {
+        #expect(try run("backup").status == 0)
+        try makeOtherStores()
+        let none = try runElsewhere("status", "--max-age", "1h")
+        #expect(none.status == 25, "\(none.text) \(none.errors)")
+        try program.sandbox.write("in the way", to: "File")
+        let state = ["XDG_STATE_HOME": program.sandbox.path("File").string]
+        #expect(try runElsewhere("backup", environment: state).status == 3)
+        let own = try runElsewhere("status", "--max-age", "1h", environment: state)
+        #expect(own.status == 0, "\(own.text) \(own.errors)")
+        #expect(own.errors.contains("not signed by a known machine"), "\(own.errors)")
+    }
+
+    @Test("No policy removes from the trash what a machine deleted that is not known here")
+    func trashOfOthers() throws {
+        func trashed() throws -> Int? {
+            (try run("list", "--trash", "--json").json as? [[String: Any]])?.count
+        }
+        for _ in 0..<2 { #expect(try run("backup").status == 0) }
+        #expect(try run("prune", "--keep-last", "1").status == 0)
+        #expect(try trashed() == 1)
+        try makeOtherStores()
+        let emptying = ["--set", "retention.keep_trash=0s"]
+        let policy = ["--prune", "--keep-last", "2"]
+        let pruned = try program.run(
+            ["backup"] + policy + emptying + ["--stores", "Other", "--remote", "Remote"],
+            environment: ["HOME": program.sandbox.directory("Other home").string]
+        )
+        #expect(pruned.status == 0, "\(pruned.errors)")
+        #expect(try trashed() == 1)
+        // Its own machine may.
+        let own = try program.run(["backup"] + policy + emptying + places)
+        #expect(own.status == 0, "\(own.errors)")
+        #expect(try trashed() == 0)
+    }
+
     @Test("No backup is pruned while the trusted keys cannot be read, and every command says so")
     func unreadableKeys() throws {
         for _ in 0..<2 { #expect(try run("backup").status == 0) }

@@ -305,6 +305,33 @@ struct CreateBackupTests {
         #expect(!scene.sandbox.exists("Stores/.grocerydude/manifest.json"))
     }
 
+    /// What may have the name of the directory that every archive has.
+    enum Reserved: CaseIterable { case file, link, store }
+
+    @Test(
+        "A backup leaves out what has the name of the archive's own directory, which is a problem",
+        arguments: Reserved.allCases
+    )
+    func reservedName(kind: Reserved) async throws {
+        let scene = try Scene()
+        let good = try await scene.backUp().backup
+        let name = "Stores/.grocerydude"
+        switch kind {
+        case .file: try scene.sandbox.write("note", to: name)
+        case .link: try scene.sandbox.link(name, to: GroceryStore.fileName)
+        case .store: try scene.sandbox.write(scene.closedStore(), to: name)
+        }
+        // No restore replaces what cannot be saved.
+        await #expect(throws: RestoreError.self) { try await scene.restore(good.name) }
+        #expect(scene.sandbox.exists(name))
+
+        let outcome = try await scene.backUp(at: Scene.morning + 60)
+        #expect(outcome.problems.map(\.kind) == [.unreadable] && outcome.stores == 1)
+        #expect(outcome.problems.map(\.path) == [".grocerydude"])
+        try await scene.restore { $0.makesSafetyBackup = false }
+        #expect(!scene.sandbox.exists(name))
+    }
+
     @Test(
         "A backup keeps files whose names only resemble those of SQLite's files beside a database"
     )

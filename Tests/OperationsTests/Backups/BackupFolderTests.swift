@@ -110,6 +110,33 @@ struct BackupFolderTests {
         #expect(try await folder.list().backups.map(\.isPinned) == [true])
     }
 
+    @Test("The damage of a deleted copy goes with it, and comes back with it")
+    func deletedCopy() async throws {
+        let first = try await backUp()
+        let copy = "copy Stores.zip"
+        var bytes = try scene.sandbox.read("Remote/\(first.name)")
+        bytes[200] ^= 1
+        try scene.sandbox.write(bytes, to: "Remote/\(copy)")
+        let folder = scene.folder(log: log)
+        let checks = CheckBackups(in: folder, options: .init(), context: scene.context())
+        _ = try await checks.run(try await folder.find(copy), at: Scene.morning + 60)
+        let damaged = try await folder.find(copy)
+        _ = try await folder.remove(
+            damaged,
+            at: Scene.morning + 120,
+            keepingTrash: .seconds(86_400)
+        )
+        for log in [log, nil] {
+            let backups = try await scene.folder(log: log).list().backups
+            #expect(backups.map(\.name) == [first.name] && backups.first?.damage == nil)
+        }
+        _ = try await folder.bringBack(copy)
+        for log in [log, nil] {
+            let backups = try await scene.folder(log: log).list().backups
+            #expect(backups.first { $0.name == copy }?.damage != nil)
+        }
+    }
+
     @Test("A damaged backup keeps its damage if it is renamed and a good copy takes its name")
     func mended() async throws {
         let first = try await backUp()

@@ -113,6 +113,9 @@ struct IncrementNeedsTests {
         for increment in try await folder.list().backups where increment.isIncrement {
             _ = try await folder.openAloneInPlace(increment, holdingTo: nil) { _ in }
         }
+        // Until it was looked at, nothing shows that they can be restored.
+        let listed = try await folder.list().backups
+        #expect(listed.filter { $0.damage != nil }.count == 3)
         let renamed = try await folder.find("renamed")
         #expect(try await folder.dependants(of: renamed).count == 3)
         let delete = DeleteBackup(from: folder, context: scene.context())
@@ -123,6 +126,87 @@ struct IncrementNeedsTests {
         try await expectRestored(backups[3], backups[3].name, from: elsewhere())
         // The second time it is known, and fetched with the other at once.
         for _ in 0..<2 { try await expectRestored(backups[3], backups[3].name, from: folder) }
+    }
+
+    @Test(
+        "Increments are not good if only an unknown remote file may be their base",
+        arguments: [true, false]
+    )
+    func unknownBase(isCut: Bool) async throws {
+        let folder = elsewhere()
+        for backup in try await folder.list().backups {
+            _ = try await folder.openAloneInPlace(backup, holdingTo: nil) { _ in }
+        }
+        #expect(try await folder.list().backups.allSatisfy { $0.damage == nil })
+        let base = backups[0]
+        var name = base.name
+        if isCut {
+            let bytes = try scene.sandbox.read("Remote/\(name)")
+            try scene.sandbox.write(Array(bytes.dropLast(9)), to: "Remote/\(name)")
+        } else {
+            try life.remove(name)
+            name = BackupName.make(try #require(base.time), in: Scene.utc, number: 9)
+            try scene.sandbox.write("another", to: "Remote/\(name)")
+        }
+        let increments = try await folder.list().backups.filter(\.isIncrement)
+        let state = isCut ? "not as it was" : "gone"
+        let reason = "it is built on '\(base.displayName)', which is \(state)"
+        #expect(increments.map(\.damage) == [reason, reason, reason])
+        let unknown = try await folder.find(name)
+        #expect(try await folder.dependants(of: unknown).count == 3)
+        let checks = CheckBackups(in: folder, options: .init(), context: scene.context())
+        let results = try await checks.compare(increments, at: life.date)
+        #expect(results.map(\.damage) == [[reason], [reason], [reason]])
+    }
+
+    @Test(
+        "Increments find a base whose name was altered, and a list warns of that file",
+        arguments: [" (1)", " (x's conflicted copy 2026-11-28)"]
+    )
+    func alteredName(addition: String) async throws {
+        let name = backups[0].name
+        let altered = "\(name.dropLast(4))\(addition).zip"
+        try move(name, to: altered)
+        let listing = try await scene.folder().list()
+        #expect(listing.backups.map(\.name) == backups.dropFirst().reversed().map(\.name))
+        #expect(listing.backups.allSatisfy { $0.damage == nil })
+        #expect(listing.warnings.count == 1 && listing.warnings.first?.contains(altered) == true)
+        #expect(try await life.differences(backups[3].name).isEmpty)
+        try await expectRestored(backups[3], backups[3].name, from: elsewhere())
+        // A copy without it could not be restored.
+        let copied = try await CopyBackups(
+            from: scene.folder(),
+            to: outside("Copies"),
+            options: .init(date: life.date),
+            context: scene.context()
+        ).run(["latest"])
+        #expect(copied.copied.isEmpty)
+
+        let imported = try await ImportArchive(
+            to: scene.folder(),
+            options: .init(date: life.date),
+            context: scene.context()
+        ).run(scene.remotePath.appending(altered))
+        #expect(imported.backup.name == name)
+        #expect(try await scene.folder().list().warnings.isEmpty)
+    }
+
+    @Test("An import of an increment finds its base beside it under another name")
+    func importedUnderOtherNames() async throws {
+        let downloads = try scene.sandbox.directory("Downloads")
+        for (number, name) in ["whole.zip", "increment.zip"].enumerated() {
+            try LocalFileSystem().move(
+                scene.remotePath.appending(backups[number].name),
+                to: downloads.appending(name)
+            )
+        }
+        let imported = try await ImportArchive(
+            to: outside("Other"),
+            options: .init(date: life.date),
+            context: scene.context()
+        ).run(downloads.appending("increment.zip"))
+        #expect(imported.needs.map(\.name) == [backups[0].name])
+        try await expectRestored(backups[1], backups[1].name, from: outside("Other"))
     }
 
     @Test(
@@ -262,22 +346,24 @@ struct IncrementNeedsTests {
         let kept = plan.keep.map(\.backup.name)
         #expect(kept.contains(good.name) && kept.contains(life.names.last ?? ""))
 
-        // Which others are hit, and which is whole.
+        // Which others are hit, and which of the same origin is whole.
+        let other = try Scene(sharing: scene)
+        try await other.backUp(at: life.date + 60)
         let error = await #expect(throws: BackupFolderError.self) {
             try await life.differences(#require(life.names.last))
         }
-        let other = BackupName.display(life.names[life.names.count - 2])
+        let hit = BackupName.display(life.names[life.names.count - 2])
         #expect(
             error
                 == .missingNeed(
                     BackupName.display(life.names.last ?? ""),
                     need: base.displayName,
                     address: scene.remote.address,
-                    others: [other],
+                    others: [hit],
                     whole: good.displayName
                 )
         )
-        #expect(error?.description.contains(other) == true)
+        #expect(error?.description.contains(hit) == true)
     }
 
     // MARK: - Of one minute

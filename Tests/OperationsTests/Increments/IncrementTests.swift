@@ -300,6 +300,18 @@ struct IncrementTests {
         #expect(try await check.run(backups[1], at: life.date).isGood)
     }
 
+    @Test("An increment leaves out the directory of archives; a file of another kind is a problem")
+    func reservedDirectory() async throws {
+        let life = try IncrementScene(seed: 43)
+        try life.makeStore("store0.sqlite", rows: 10)
+        try life.scene.sandbox.write("{}", to: "Stores/.grocerydude/manifest.json")
+        #expect(try await life.backUpAlone().problems.isEmpty)
+        try life.scene.sandbox.write("mine", to: "Stores/.grocerydude/mine")
+        let problems = try await life.backUpAlone().problems
+        #expect(problems.map(\.path) == [".grocerydude/mine"])
+        #expect(problems.map(\.kind) == [.unreadable])
+    }
+
     @Test("A new lineage begins if the state is gone or damaged, or much has changed")
     func renewed() async throws {
         let (life, _) = try await chain(2)

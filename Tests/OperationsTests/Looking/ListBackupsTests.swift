@@ -25,6 +25,18 @@ struct ListBackupsTests {
         #expect(backup.timeSource == .manifest)
     }
 
+    @Test("A list passes over a symbolic link to a backup, and warns of it")
+    func linked() async throws {
+        let scene = try Scene()
+        let name = try await scene.backUp().backup.name
+        let elsewhere = scene.sandbox.path("Scratch").appending(name)
+        try LocalFileSystem().move(scene.remotePath.appending(name), to: elsewhere)
+        try scene.sandbox.link("Remote/\(name)", to: elsewhere.string)
+        let listing = try await scene.folder().list()
+        #expect(listing.backups.isEmpty && listing.passedOver.map(\.name) == [name])
+        #expect(listing.warnings.map { $0.contains("a symbolic link") } == [true])
+    }
+
     @Test("A list remembers what it read once")
     func remembers() async throws {
         let scene = try Scene()

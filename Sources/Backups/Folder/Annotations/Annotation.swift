@@ -40,6 +40,8 @@ package struct Annotation: Codable, Equatable, Sendable {
         var reason: String
         var depth: String
         var part: String?
+        /// The time of that check in milliseconds since 1970-01-01 UTC; `nil` if an earlier version wrote this.
+        var time: Int64?
 
         /// Returns `nil` for a check that found no damage.
         init?(_ check: RunLog.Check) {
@@ -47,6 +49,7 @@ package struct Annotation: Codable, Equatable, Sendable {
             reason = damage
             depth = check.depth.rawValue
             part = check.part?.description
+            time = check.time.milliseconds
         }
 
         /// Returns whether a check that found no damage would have found this one.
@@ -61,17 +64,34 @@ package struct Annotation: Codable, Equatable, Sendable {
         func isRefuted(by checks: CheckHistory) -> Bool {
             checks.deepest.map { isRefuted(by: $0) } ?? false
         }
+
+        /// Returns whether a later check found none: an earlier one may be of a file that has gone since.
+        func isRefutedLater(by checks: CheckHistory) -> Bool {
+            guard let time, let check = checks.deepest else { return false }
+            return check.time.milliseconds > time && isRefuted(by: check)
+        }
     }
 
     /// Returns the damage of one of the backup's files, as far as known.
     ///
     /// It was found in that file, or in a missing one that may have been renamed to it. The damage of a copy applies
-    /// unless a check found this file undamaged, since the two may have exchanged names.
+    /// unless a check found this file undamaged, since the two may have exchanged names; that of a missing file applies
+    /// unless a later check did. The damage of a file in the trash applies to no other.
     func damage(of backup: Backup, _ isCopy: (Backup, String) -> Bool) -> Damage? {
         damage?[backup.name]
             ?? damage?.first { name, damage in
-                !isCopy(backup, name) || !damage.isRefuted(by: backup.checks)
+                guard !TrashedBackup.isName(name) else { return false }
+                return isCopy(backup, name)
+                    ? !damage.isRefuted(by: backup.checks)
+                    : !damage.isRefutedLater(by: backup.checks)
             }?.value
+    }
+
+    /// Takes the damage of a file along to its new name, or drops it with the file.
+    mutating func moveDamage(of name: String, to newName: String?) {
+        guard let found = damage?.removeValue(forKey: name) else { return }
+        if let newName { damage?[newName] = found }
+        if damage?.isEmpty ?? false { damage = nil }
     }
 
     /// Applies the result of a check of one of the backup's files.
@@ -87,7 +107,10 @@ package struct Annotation: Codable, Equatable, Sendable {
         } else {
             let own = all[name]
             let names = Set(copies.map(\.name.exact))
-            all = all.filter { names.contains($0.key.exact) || !$0.value.isRefuted(by: check) }
+            all = all.filter { name, damage in
+                names.contains(name.exact) || TrashedBackup.isName(name)
+                    || !damage.isRefuted(by: check)
+            }
             // The damaged file may have another name now.
             if let own, all[name] == nil {
                 for copy in copies where all[copy.name] == nil && !own.isRefuted(by: copy.checks) {

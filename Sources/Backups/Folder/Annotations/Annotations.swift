@@ -223,6 +223,19 @@ package struct Annotations {
         if set(backup, at: date, body) { try await save() }
     }
 
+    /// Takes the damage of a file along when the file gets another name or goes, so that no copy inherits it.
+    ///
+    /// If that fails, the copies keep it until they are checked.
+    mutating func moveDamage(
+        of backup: Backup,
+        from name: String,
+        to newName: String?,
+        at date: Date
+    ) async {
+        guard annotation(of: backup)?.damage?[name] != nil else { return }
+        try? await change(backup, at: date) { $0.moveDamage(of: name, to: newName) }
+    }
+
     /// Changes the annotation of a backup in memory; `save` writes it.
     ///
     /// - Returns: whether the annotation changed.

@@ -7,13 +7,35 @@ internal import History
 extension BackupWriter {
     /// Returns whether the archive reserves a path for itself.
     ///
-    /// In a lineage, this includes everything below the reserved directory. Files there remain from an archive that was
-    /// unpacked by hand, and would get in the way when this archive is unpacked by hand.
+    /// In a lineage, this includes everything below the reserved directory. Files there would get in the way when this
+    /// archive is unpacked by hand.
     func isReserved(_ path: RelativePath) -> Bool {
         // Check the path first: splitting it into components takes longer.
         guard path.bytes.starts(with: Manifest.reserved.bytes) else { return false }
         return path == Manifest.path || path == Manifest.signature
             || changes != nil && path.components.first == Manifest.reserved.name
+    }
+
+    /// Returns whether a file is skipped because the archive reserves its path; `nil` if it does not.
+    ///
+    /// Files that remain from an archive that was unpacked by hand are no problem, and all others are.
+    func choice(ifReserved file: WalkedFile) -> WalkChoice? {
+        let (path, kind) = (file.path, file.info.kind)
+        if path == Manifest.reserved {
+            // The cut reports anything but a directory.
+            guard kind == .directory else { return .skip }
+            guard changes != nil else { return nil }
+        } else {
+            guard isReserved(path) else { return nil }
+            guard Manifest.isLeftover(path, kind) else {
+                note(.unreadable, path, Problem.inReservedDirectory)
+                return .skip
+            }
+            // The note on the directory covers its files.
+            if changes != nil { return .skip }
+        }
+        context.note("'\(path)' is left out: every archive has its own")
+        return kind == .directory ? .descend : .skip
     }
 
     /// Adds a directory, or a link with its target.

@@ -154,6 +154,7 @@ extension ListCommand {
         var remarks: [OperationEvent] = []
         if let error = listing.annotationsError { remarks.append(.warning(explain(error))) }
         if let warning = listing.signersWarning { remarks.append(.warning(warning)) }
+        remarks += listing.warnings.map(OperationEvent.warning)
         guard output.level >= .verbose else { return remarks }
         if let error = listing.logError {
             remarks.append(.warning("the log cannot be read: \(explain(error))"))

@@ -215,12 +215,7 @@ struct Capture {
     /// Joins a delta with the state, and adds it to the outgoing ones; long values become blobs.
     mutating func send(_ delta: RowDelta, in table: TableName) throws {
         let delta = try delta.movingLongValues(to: outgoing.keep)
-        for cell in delta.state.cells {
-            if case .file(let name, let content) = cell.value {
-                let mapping = tables.first { $0.name == table }
-                try keep(mapping?.file(named: name, by: cell.column), name, content)
-            }
-        }
+        for cell in delta.state.cells { try keepFile(of: cell, in: table) }
         guard let joined = try access.states.join(delta, in: table) else { return }
         // The store may lack other known values of the row, or values that win.
         if joined.old != nil {
@@ -238,6 +233,13 @@ struct Capture {
         guard let table = tables.first(where: { $0.name == name }) else { return true }
         // It is unknown whether the row that values name exists.
         return table.references.contains(where: \.isByValue)
+    }
+
+    /// Sends the content of the file that a cell names.
+    func keepFile(of cell: Cell, in table: TableName) throws {
+        guard case .file(let name, let content) = cell.value else { return }
+        let mapping = tables.first { $0.name == table }
+        try keep(mapping?.file(named: name, by: cell.column), name, content)
     }
 
     /// Sends the content of a file, as that of a long value.

@@ -55,11 +55,10 @@ package struct Dependence {
                 let isWhole = (wholes[place] ?? []).contains {
                     $0.time == time && Self.mayReplace($0, anyOf: other)
                 }
-                var found = (named + alike).filter { !isWhole || $0.isWholeAndGood }
-                // One that anybody may have made counts only if there is no other.
-                if found.contains(where: { Self.mayReplace($0, anyOf: other) }) {
-                    found.removeAll { !Self.mayReplace($0, anyOf: other) }
-                }
+                var found = Self.trusted(
+                    (named + alike).filter { !isWhole || $0.isWholeAndGood },
+                    for: other
+                )
                 // A deleted backup is not needed if the folder has its twin.
                 let twins = (places[place] ?? []) + (namesakes[need.name.exact] ?? [])
                 let isListed = twins.contains {
@@ -94,6 +93,12 @@ package struct Dependence {
     /// the increment.
     fileprivate static func mayReplace(_ backup: Backup, anyOf increment: Backup) -> Bool {
         !backup.isKnownAsDistrusted || increment.isKnownAsDistrusted
+    }
+
+    /// Returns the backups that a known machine made, or all if there is none of these.
+    private static func trusted(_ backups: [Backup], for increment: Backup) -> [Backup] {
+        let trusted = backups.filter { mayReplace($0, anyOf: increment) }
+        return trusted.isEmpty ? backups : trusted
     }
 
     /// Returns whether damage of all backups that may be the needed one may hit an increment.

@@ -223,17 +223,7 @@ struct Capture {
     /// Joins a delta with the state, and adds it to the outgoing ones; long values become blobs.
     mutating func send(_ delta: RowDelta, in table: TableName) throws {
         let delta = try delta.movingLongValues(to: outgoing.keep)
-        for cell in delta.state.cells {
-            if case .file(let name, let content) = cell.value {
-                let file = tables.first { $0.name == table }?.file(named: name, by: cell.column)
-                if try keep(file, content) { continue }
-                // A file that is missing here was sent with the known value.
-                let known = try access.states.known(delta.id)?.state.cell(cell.column)?.value
-                if known == cell.value { continue }
-                let name = String(decoding: name, as: UTF8.self)
-                throw StoreError.unreadable(name, reason: "it changed while it was read")
-            }
-        }
+        for cell in delta.state.cells { try keepFile(of: cell, of: delta.id, in: table) }
         guard let joined = try access.states.join(delta, in: table) else { return }
         // The store may lack other known values of the row, or values that win.
         if joined.old != nil {
@@ -251,6 +241,19 @@ struct Capture {
         guard let table = tables.first(where: { $0.name == name }) else { return true }
         // It is unknown whether the row that values name exists.
         return table.references.contains(where: \.isByValue)
+    }
+
+    /// Sends the content of the file that a cell of a row names.
+    func keepFile(of cell: Cell, of id: RowID, in table: TableName) throws {
+        guard case .file(let name, let content) = cell.value else { return }
+        let file = tables.first { $0.name == table }?.file(named: name, by: cell.column)
+        if try keep(file, content) { return }
+        // A file that is missing here was sent with the known value.
+        if try access.states.known(id)?.state.cell(cell.column)?.value == cell.value { return }
+        throw StoreError.unreadable(
+            String(decoding: name, as: UTF8.self),
+            reason: "it changed while it was read"
+        )
     }
 
     /// Sends the content of a file, as that of a long value, and returns whether the file has it.

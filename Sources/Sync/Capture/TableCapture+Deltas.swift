@@ -137,6 +137,8 @@ extension TableCapture {
         guard let won = known.state.cell(cell.column), table.stored(won) != named.value,
             kind == .seed || named.loses(to: won)
         else { return }
+        // A person may take it back.
+        if kind == .seed { try capture.keepFile(of: cell, of: known.id, in: table.name) }
         try capture.access.removed.add(Conflict(.seed, cell, of: known, winner: won))
         try capture.access.dirty.mark(known.id)
     }

@@ -183,7 +183,7 @@ extension ReportPage {
             let state = overview.state.rawValue.replacing("_", with: " ")
             let last = overview.lastExchange.map(text) ?? "never"
             let devices = overview.devices.map { device -> Markup in
-                let heard = device.heard.map { "heard \(text($0))" } ?? "not heard yet"
+                let heard = device.heard.map { "heard \(text($0))" } ?? "has sent nothing yet"
                 let all = device.hasAll ? ", has everything" : ""
                 return
                     "<li>\(device.title): \(heard)\(all)\(device.isForgotten ? ", forgotten" : "")</li>"

@@ -131,15 +131,20 @@ STATIC = $(CURDIR)/.build/static
 .NOTPARALLEL: deb dist test-packages
 
 # Nothing in the program unwinds its stack: it throws no exceptions of C++, and Swift's backtraces follow frame pointers.
-PACKAGE_BUILD = $(BUILD) -Xlinker --no-eh-frame-hdr
+# Two builds of a commit are the same bytes: without debug information, which names directories, and with hashes and
+# addresses that are the same in each run of the compiler.
+PACKAGE_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(shell setarch -R true 2>/dev/null && echo setarch -R) \
+	$(BUILD) -debug-info-format none -Xlinker --no-eh-frame-hdr
 
 # The packages are for systems whose glibc reads short relocations, so 2.36 and later.
-deb: package-deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
+deb: package-deps $(STATIC)/lib/complete $(COMMIT_OBJECT)
 	PKG_CONFIG_PATH=$(STATIC)/deb $(PACKAGE_BUILD) $(addprefix -Xlinker ,-z pack-relative-relocs)
+	scripts/manual.sh $(PROGRAM) $(SHARE)
 	Packaging/package.sh deb $(PROGRAM) $(SHARE) .build/packages
 
-dist: package-deps $(STATIC)/lib/complete $(SHARE)/complete $(COMMIT_OBJECT)
+dist: package-deps $(STATIC)/lib/complete $(COMMIT_OBJECT)
 	PKG_CONFIG_PATH=$(STATIC)/dist $(PACKAGE_BUILD) $(addprefix -Xlinker ,$(STATIC)/dist/start.o -e older_start)
+	scripts/manual.sh $(PROGRAM) $(SHARE)
 	Packaging/package.sh dist $(PROGRAM) $(SHARE) .build/packages
 
 $(STATIC)/lib/complete: Packaging/static-libraries.sh | package-deps

@@ -107,6 +107,11 @@ extension [Backup] {
         return real.isEmpty ? self : real
     }
 
+    /// The backups that are no safety backups as far as their manifests are known, in the same order.
+    ///
+    /// Anybody who may write to the folder can note that a backup is one.
+    var perhapsOrdinary: [Backup] { filter { !$0.isSafety || $0.isUnknown } }
+
     /// The backups that are no safety backups, in the same order.
     package var ordinary: [Backup] { filter { !$0.isSafety } }
 

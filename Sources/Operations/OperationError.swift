@@ -16,12 +16,14 @@ public enum OperationError: ExplainedError {
     case remoteInsideStores(String, FilePath)
     /// The archive would not fit in the place where it is made; nothing was changed.
     case noSpace(FilePath, needed: Int64, available: Int64)
+    /// The backup would not be encrypted, and the one before it is.
+    case wouldBePlain(String)
     /// The policy would keep nothing.
     case keepsNothing(String)
 
     public var outcome: FailureOutcome {
         switch self {
-        case .keepsNothing: .usage
+        case .keepsNothing, .wouldBePlain: .usage
         case .noSpace: .noSpace
         // It was not done after all.
         case .backupFailed(RemoteError.notSynced(_, _, let error)): FailureOutcome(of: error)
@@ -42,6 +44,8 @@ public enum OperationError: ExplainedError {
             "the remote folder '\(address)' is inside the stores directory '\(printable(stores))'"
         case .noSpace(let path, let needed, let available):
             "no space for the archive at '\(printable(path))': about \(byteCount(needed)) are needed and \(byteCount(available)) are free"
+        case .wouldBePlain(let last):
+            "nothing was backed up: '\(last)' is encrypted, and this backup would not be, since 'recipients' is not set"
         case .keepsNothing(let reason): "nothing was removed: \(reason)"
         }
     }
@@ -58,7 +62,9 @@ public enum OperationError: ExplainedError {
         case .noSpace:
             "free some space there, or with rclone: '--set staging=DIR' on another disk, or '--set spool=false'"
         case .keepsNothing:
-            "say what to keep, for example '--keep-daily 7 --keep-weekly 5', or '--unsafe-allow-remove-all'"
+            "say what to keep, for example '--keep-daily 7 --keep-weekly 5'"
+        case .wouldBePlain:
+            "set 'recipients' as it was; a key is named with '--recipient age1…', and 'recipients: none' leaves the backups plain"
         }
     }
 }

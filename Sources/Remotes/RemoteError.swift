@@ -81,9 +81,9 @@ public enum RemoteError: ExplainedError, Equatable {
         switch self {
         // A name with control characters is shown with escapes, which a shell would not take for it.
         case .missing(let address) where address.contains("\\"):
-            "if its disk is mounted, make the directory"
+            "mount its disk; if it is a new folder, make the directory"
         case .missing(let address) where !RemoteAddress(address).isOfRclone:
-            "if its disk is mounted, make it with: mkdir -p \(shellWord(address))"
+            "mount its disk, or name its new place with '--remote'; if it is a new folder, make it with: mkdir -p \(shellWord(address))"
         case .missing(let address):
             "make it with: rclone mkdir \(shellWord(RemoteAddress(address).place))"
         case .rclone, .noRemote: "see 'rclone listremotes' and 'rclone config'"

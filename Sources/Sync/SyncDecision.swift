@@ -41,7 +41,11 @@ public enum SyncDecision: ExplainedError, Equatable {
         case .manyDeletions:
             "if that is right, run 'grocerydude sync --accept-changes'; to keep the rows, and bring them back everywhere, run 'grocerydude sync rejoin --take merge'"
         case .replaced, .otherGroup:
-            "say what the data here mean: 'grocerydude sync rejoin --take merge', or 'edits', or 'container'"
+            """
+            'grocerydude sync rejoin --take merge': rows that others deleted come back; \
+            'grocerydude sync rejoin --take edits': all devices get the state here; \
+            'grocerydude sync rejoin --take container': the others' state replaces this one, and a copy is kept
+            """
         case .otherContainer(_, let was):
             "name '\(was)' again, or leave that group first with 'grocerydude sync disable'"
         case .refused: nil

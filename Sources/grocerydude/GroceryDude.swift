@@ -73,7 +73,7 @@ struct GroceryDude: AsyncParsableCommand {
         // A run with a lowered priority may not raise its threads' priority, and libdispatch would log each attempt.
         setenv("LIBDISPATCH_LOG", "NO", 0)
         OpenFilesLimit.raise()
-        if let error = UsageError.ofBytes {
+        if let error = UsageError.ofNames {
             Console(.said(in: ProgramArguments.all)).error(error)
             exit(withError: ArgumentParser.ExitCode(ExitStatus.usage.rawValue))
         }

@@ -107,7 +107,9 @@ struct PermissionTests {
         #expect(found.status == 3 && !found.text.contains("gone"), "\(found.text)\(found.errors)")
         // It would be gone for good.
         let before = try sandbox.contents(of: "Parent").paths
-        let restore = try run("restore", "latest", "--yes")
+        let rows = try #require(try run("list", "--json").json as? [[String: Any]])
+        let name = try #require(rows.first?["name"] as? String)
+        let restore = try run("restore", name, "--yes")
         #expect(restore.status == 21, "\(restore.errors)")
         #expect(restore.errors.contains("cannot be backed up before it is replaced: 'closed': "))
         #expect(restore.errors.contains(", and 2 more"), "\(restore.errors)")

@@ -70,6 +70,77 @@ struct MigrationTests {
         #expect(again.sentChanges == 0)
     }
 
+    @Test(
+        "gives a column another type: that is no edit, and an edit of another device stays",
+        arguments: [
+            ("REAL", ["1|99.0", "2|3.0", "3|9.0"]), ("TEXT", ["1|99", "2|3", "3|9"]),
+            ("", ["1|99", "2|3", "3|9"]),
+        ]
+    )
+    func otherType(type: String, rows: [String]) async throws {
+        try await begin()
+        let rebuilt = Self.rebuild(
+            "item",
+            "id INTEGER PRIMARY KEY, name TEXT, price \(type), parent INTEGER"
+        )
+        try desk.edit(rebuilt)
+        let first = try await desk.sync(at: start + 120)
+        #expect(first.sentChanges == 0)
+        try desk.edit("UPDATE item SET price = 99 WHERE id = 1")
+        try await pair.exchange(desk, at: 3)
+        try phone.edit(rebuilt)
+        let second = try await phone.sync(at: start + 240)
+        #expect(second.sentChanges == 0)
+        try await pair.exchange(desk, phone, at: 5)
+        try pair.expectEqual("SELECT id, price FROM item ORDER BY 1", rows)
+        #expect(try desk.conflicts + phone.conflicts == [])
+    }
+
+    @Test("gives a column one type after another: all devices have what the updates made")
+    func chainOfTypes() async throws {
+        try await begin()
+        for (device, minutes) in [(desk, 2.0), (phone, 4.0)] {
+            for type in ["REAL", "TEXT"] {
+                try device.edit(
+                    Self.rebuild(
+                        "item",
+                        "id INTEGER PRIMARY KEY, name TEXT, price \(type), parent INTEGER"
+                    )
+                )
+                try await pair.exchange(device, at: minutes)
+            }
+        }
+        try await pair.exchange(desk, phone, at: 6)
+        try pair.expectEqual("SELECT id, price FROM item ORDER BY 1", ["1|2.0", "2|3.0", "3|9.0"])
+        #expect(try desk.conflicts + phone.conflicts == [])
+    }
+
+    @Test(
+        "gives rows other numbers or keys, and brings a column: edits of other devices follow",
+        arguments: [
+            "CREATE TABLE rebuilt (id INTEGER PRIMARY KEY, name TEXT, price INTEGER, note TEXT DEFAULT 'x');"
+                + "INSERT INTO rebuilt (id, name, price) SELECT id * 3, name, price FROM item",
+            "CREATE TABLE rebuilt (id TEXT PRIMARY KEY, name TEXT, price INTEGER, note TEXT DEFAULT 'x');"
+                + "INSERT INTO rebuilt (id, name, price) SELECT 'key ' || name, name, price FROM item",
+        ]
+    )
+    func otherKeys(rebuilt: String) async throws {
+        let pair = try DevicePair(
+            schema: """
+                CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price INTEGER);
+                INSERT INTO item VALUES (1, 'milk', 2), (2, 'eggs', 3), (3, 'soap', 9)
+                """
+        )
+        for device in [pair.desk, pair.phone] { try await device.enable(at: start) }
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 1)
+        try pair.phone.edit("UPDATE item SET price = 70 WHERE name = 'eggs'")
+        try pair.desk.edit("\(rebuilt); DROP TABLE item; ALTER TABLE rebuilt RENAME TO item")
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 2)
+        let rows = ["eggs|70", "milk|2", "soap|9"]
+        try pair.expectEqual("SELECT name, price FROM item ORDER BY 1", rows)
+        #expect(try pair.desk.conflicts + pair.phone.conflicts == [])
+    }
+
     @Test("fills its columns on each device: what was edited meanwhile stays")
     func backFill() async throws {
         try await begin()

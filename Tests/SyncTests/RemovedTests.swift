@@ -373,6 +373,36 @@ struct RemovedTests {
     }
 
     @Test(
+        "gets another key by the column's own name, in any case",
+        arguments: ["Position", "POSITION", "Place"]
+    )
+    func setsKeyByOwnName(_ name: String) async throws {
+        let pair = try await begin(
+            "CREATE TABLE Step (id INTEGER PRIMARY KEY, Position INTEGER UNIQUE, txt TEXT)"
+        )
+        try pair.desk.edit("INSERT INTO step (position, txt) VALUES (1, 'desk')")
+        try await pair.exchange(pair.desk, at: 2)
+        try pair.phone.edit("INSERT INTO step (position, txt) VALUES (1, 'phone')")
+        try await pair.exchange(pair.phone, at: 3)
+        let number = try #require(try pair.phone.unshown.first?.number)
+        if name == "Place" {
+            try pair.phone.edit("ALTER TABLE Step RENAME COLUMN Position TO Place")
+            let json = #"{"tables": {"Step": {"columns": {"Place": {"was": "Position"}}}}}"#
+            let sidecar = try Sidecar(in: pair.phone.sidecarPath)
+            defer { try? sidecar.close() }
+            try sidecar.publish(
+                SyncMap(json: Array(json.utf8), name: "map"),
+                at: pair.start + 200,
+                program: "test 1"
+            )
+        }
+        #expect(try take(number, [name: "7"], on: pair.phone, at: pair.start + 240) == .taken)
+        try await pair.exchange(pair.phone, pair.desk, at: 5)
+        let rows = try pair.desk.rows("SELECT position, txt FROM step ORDER BY 1")
+        #expect(rows == ["1|desk", "7|phone"])
+    }
+
+    @Test(
         "is the last edge of a ring that two moves have made, until one of its rows moves on",
         arguments: ["", "ON DELETE CASCADE", "NOT NULL DEFAULT 0"]
     )

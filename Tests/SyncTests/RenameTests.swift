@@ -49,6 +49,16 @@ struct RenameTests {
                 #"{"tables": {"item": {"columns": {"amount": {"was": "qty"}}}}}"#,
                 "SELECT name, amount FROM item ORDER BY 1"
             ),
+            (
+                """
+                CREATE TABLE n (id INTEGER PRIMARY KEY, name TEXT, amount REAL);
+                INSERT INTO n SELECT id, name, qty FROM item;
+                DROP TABLE item; ALTER TABLE n RENAME TO item
+                """,
+                SyncRefusal.renamed(table: "item", column: "amount", was: "qty"),
+                #"{"tables": {"item": {"columns": {"amount": {"was": "qty"}}}}}"#,
+                "SELECT name, CAST(amount AS INTEGER) FROM item ORDER BY 1"
+            ),
         ]
     )
     func asked(change: String, refusal: SyncRefusal, map: String, query: String) async throws {

@@ -205,6 +205,20 @@ struct SyncSchemaTests {
         )
     }
 
+    @Test("leaves columns out whose names cannot travel, and tables whose keys have such a name")
+    func leftOutNames() throws {
+        let long = String(repeating: "n", count: 1025)
+        let schema = try stores.schema(
+            #"CREATE TABLE item (id INTEGER PRIMARY KEY, "" TEXT, \#(long) TEXT, name TEXT)"#,
+            #"CREATE TABLE unit ("" TEXT PRIMARY KEY, name TEXT)"#
+        )
+        let found = schema.leftOut.map { LeftOut(table: $0.table, reason: $0.reason) }
+        #expect(found.contains(LeftOut(table: "unit", reason: .name)))
+        #expect(found.contains(LeftOut(table: "item", reason: .column(""))))
+        #expect(found.contains(LeftOut(table: "item", reason: .column(long))))
+        #expect(schema.tables.map(\.name) == ["item"])
+    }
+
     // MARK: - Refused
 
     @Test("refuses UTF-16")

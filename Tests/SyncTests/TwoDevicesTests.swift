@@ -298,14 +298,33 @@ struct TwoDevicesTests {
         }
         try await pair.exchange(desk, phone, at: 1)
         for device in [desk, phone] {
-            #expect(try device.rows("SELECT * FROM setting") == ["1|light"])
+            // The phone joins, and takes what the group has.
+            #expect(try device.rows("SELECT * FROM setting") == ["1|dark"])
             // Other numbers are each store's own.
             #expect(try device.rows("SELECT text FROM note ORDER BY 1") == ["dark", "light"])
         }
-        #expect(try desk.conflicts == ["seed"])
+        #expect(try desk.conflicts == [] && phone.conflicts == ["seed"])
         try phone.edit("UPDATE setting SET theme = 'blue'")
         try await pair.exchange(phone, desk, at: 2)
         #expect(try desk.rows("SELECT * FROM setting") == ["1|blue"])
+    }
+
+    @Test("keep the group's values of each row that a joining store has too; what it had is listed")
+    func joining() async throws {
+        for (device, values) in [(desk, "'dark', 'serif'"), (phone, "'light', 'mono'")] {
+            try device.edit(
+                """
+                CREATE TABLE kv (k TEXT PRIMARY KEY, theme TEXT, font TEXT);
+                INSERT INTO kv VALUES ('ui', \(values)), ('\(device.name)', 'a', 'b')
+                """
+            )
+            try await device.enable(at: start)
+            try await pair.exchange(device, at: 0)
+        }
+        try await pair.exchange(desk, phone, at: 1)
+        let rows = ["desk|a|b", "phone|a|b", "ui|dark|serif"]
+        try pair.expectEqual("SELECT * FROM kv ORDER BY 1", rows)
+        #expect(try desk.conflicts == [] && phone.conflicts == ["seed", "seed"])
     }
 
     @Test("list what a store loses that takes part again after it was edited elsewhere")

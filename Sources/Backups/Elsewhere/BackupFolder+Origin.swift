@@ -30,7 +30,7 @@ extension BackupFolder {
         let (listing, unreachable) = try await listWithWaiting()
         do {
             let newest = try listing.backups.matching("latest", address: address, now: now)
-            let all = listing.backups.ordinary.withoutReplaced.real(at: now)
+            let all = listing.backups.perhapsOrdinary.withoutReplaced.real(at: now)
             var choice = try await choose(among: all, else: newest, fetching)
             if unreachable == nil { choice.warning = await lagWarning(beside: listing.backups) }
             return (choice, unreachable)
@@ -52,7 +52,7 @@ extension BackupFolder {
         do {
             let backups = listing.backups
             let newest = try backups.newest(until: moment, saying: text, address: address)
-            let all = backups.ordinary.withoutReplaced.filter { backup in
+            let all = backups.perhapsOrdinary.withoutReplaced.filter { backup in
                 backup.ownTime.map { $0 <= moment } ?? false
             }
             var choice = try await choose(among: all, else: newest, fetching)
@@ -110,7 +110,10 @@ extension BackupFolder {
         var passedOver: [Backup] = []
         for backup in backups {
             let known = try await knowing(backup, fetching)
-            if isOwn(known) { return Choice(backup: known, passedOver: passedOver) }
+            if known.isSafety { continue }
+            if isOwn(known) {
+                return Choice(backup: known.whole(of: backups), passedOver: passedOver)
+            }
             passedOver.append(known)
         }
         guard let other = passedOver.firstIndex(where: { $0.distrust == nil }) else {
@@ -130,5 +133,14 @@ extension BackupFolder {
     private func knowing(_ backup: Backup, _ fetching: (Int64) -> Void) async throws -> Backup {
         guard backup.isUnknown, backup.file.location == nil else { return backup }
         return try await lookAlone(at: backup, fetching: fetching) ?? backup
+    }
+}
+
+extension Backup {
+    /// Returns a copy of the backup that is not known to be damaged, if this one is.
+    fileprivate func whole(of copies: [Backup]) -> Backup {
+        guard archiveDamage != nil, let id else { return self }
+        return copies.first { $0.id == id && $0.archiveDamage == nil && $0.distrust == distrust }
+            ?? self
     }
 }

@@ -133,7 +133,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .noBackup(_, _, let nearest?):
             "did you mean '\(nearest)'? \(Advice.list) to see what there is"
         case .noBackup, .noneUntil, .nothingToUndo: "\(Advice.list) to see what there is"
-        case .noBackups: "run 'grocerydude backup' to make one"
+        case .noBackups:
+            "name another folder with '--remote'; deleted backups are in 'grocerydude list --trash'; to make one, run 'grocerydude backup'"
         case .consolidated(_, let whole):
             "nothing is missing; to see it, run '\(Advice.command("show", whole))'"
         case .notInTrash: "run 'grocerydude list --trash' to see what there is"

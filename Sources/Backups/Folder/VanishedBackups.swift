@@ -51,6 +51,12 @@ extension BackupFolder {
         let entries = ((try? await trash.entries()) ?? []).filter { entry in
             guard entry.size > 0, entry.file.location != nil else { return entry.size > 0 }
             let found = backup(entry)
+            // Another backup under the name of one that is gone hides nothing.
+            if let id = found.id, let known = memory.catalog.lastID(of: entry.name, in: address),
+                id != known
+            {
+                return false
+            }
             return found.distrust == nil || found.isEncrypted && found.isAnonymous
         }
         return Set(entries.map(\.name.exact))

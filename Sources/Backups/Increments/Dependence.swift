@@ -51,12 +51,18 @@ package struct Dependence {
                 let time = Timestamp.date(rfc3339: need.created)
                 let alike = (byNumber[place] ?? []).filter { $0.time == time }
                 // A full backup in its place is sufficient, and needs no earlier one.
-                let isWhole = (wholes[place] ?? []).contains { $0.time == time }
+                let isWhole = (wholes[place] ?? []).contains {
+                    $0.time == time && $0.replaces(other)
+                }
                 var found = (named + alike).filter { !isWhole || $0.isWholeAndGood }
+                // One that anybody may have made counts only if there is no other.
+                if found.contains(where: { $0.replaces(other) }) {
+                    found.removeAll { !$0.replaces(other) }
+                }
                 // A deleted backup is not needed if the folder has its twin.
                 let twins = (places[place] ?? []) + (namesakes[need.name.exact] ?? [])
                 let isListed = twins.contains {
-                    (found.isEmpty || $0.damage == nil)
+                    (found.isEmpty || $0.damage == nil) && $0.replaces(other)
                         && $0.likeness(to: need, of: other.lineage)?.isKnown ?? false
                 }
                 if isListed { found = [] }
@@ -216,8 +222,13 @@ extension Backup {
             && name.exact != other.name.exact
     }
 
+    /// Whether it may take the place of a backup that another needs, since a known machine made it if one made that.
+    fileprivate func replaces(_ other: Backup) -> Bool {
+        !isKnownAsDistrusted || other.isKnownAsDistrusted
+    }
+
     fileprivate func isWhole(inPlaceOf increment: Backup) -> Bool {
-        isWholeAndGood && increment.isIncrement && isTwin(of: increment)
+        isWholeAndGood && increment.isIncrement && isTwin(of: increment) && replaces(increment)
     }
 }
 

@@ -218,11 +218,16 @@ struct NeedSearch {
         func distance(_ backup: Backup) -> TimeInterval {
             backup.ownTime.map { abs($0.timeIntervalSince(time)) } ?? Backup.nameTolerance
         }
-        return found.sorted {
-            let (left, right) = ($0.backup, $1.backup)
-            return (left.isKnownAsDistrusted ? 1 : 0, $0.likeness.rawValue, distance(left))
-                < (right.isKnownAsDistrusted ? 1 : 0, $1.likeness.rawValue, distance(right))
+        // A copy that is damaged, or has another name or size, comes after the archive that the increment was built on.
+        func rank(_ one: (backup: Backup, likeness: Likeness)) -> [Double] {
+            let backup = one.backup
+            let isSame = backup.name.exact == need.name.exact && backup.size == need.size
+            return [
+                backup.isKnownAsDistrusted ? 1 : 0, backup.archiveDamage == nil ? 0 : 1,
+                Double(one.likeness.rawValue), isSame ? 0 : 1, distance(backup),
+            ]
         }
+        return found.sorted { rank($0).lexicographicallyPrecedes(rank($1)) }
     }
 
     /// Returns the deleted archives that may be the needed one.

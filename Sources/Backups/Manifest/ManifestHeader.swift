@@ -19,6 +19,8 @@ public struct ManifestHeader: Codable, Sendable {
     public var tool: String
     /// The reason for a safety backup; `nil` for any other backup.
     public var reason: String?
+    /// The paths that the restore replaces, as it was given them, if it leaves everything else alone.
+    public var replaced: [String]?
     /// The stores directory: a hash of its path and its machine; `nil` if it was not recorded.
     public var origin: String?
     /// The display name of `origin`; `nil` if it was not recorded.

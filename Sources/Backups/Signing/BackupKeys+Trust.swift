@@ -63,6 +63,12 @@ extension BackupFolder {
     /// - Throws: `ArchivedBackupError.distrusted` if the backup was listed as trusted: the file may have been replaced.
     package func refuseDistrusted(_ archived: ArchivedBackup, openedAs backup: Backup) throws {
         let distrust = keys.distrust(of: archived)
+        if let id = backup.id, let opened = archived.header?.id, id != opened {
+            throw ArchivedBackupError.distrusted(
+                archived.name,
+                reason: "another backup has taken its place since it was listed"
+            )
+        }
         if backup.distrust == nil, let distrust {
             throw ArchivedBackupError.distrusted(archived.name, reason: distrust)
         }

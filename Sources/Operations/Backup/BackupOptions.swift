@@ -13,6 +13,8 @@ public struct BackupOptions: Sendable {
     public var tool: String
     /// The reason for the backup, unless it is an ordinary one.
     public var reason: String?
+    /// The paths that the restore replaces after this safety backup; empty for all.
+    var replaced: [String] = []
     /// The time to keep trying while a writer blocks readers of a store.
     public var busyTimeout: Duration = .seconds(30)
     /// Whether to check every store in full while it is saved, which takes some time.
@@ -47,6 +49,8 @@ public struct BackupOptions: Sendable {
     var headerWaits = 1 << 20
     /// Whether to encrypt the backup even without recipients, because the backup to restore is encrypted.
     var isAlwaysEncrypted = false
+    /// Whether a person has said that backups are not encrypted, even beside encrypted ones.
+    public var isPlainByChoice = false
     /// Whether the backup is made before a restore: a loss of data is then already known.
     var isBeforeRestore = false
 

@@ -137,6 +137,7 @@ extension BackupPreview {
     ) {
         let (folder, options) = (create.folder, create.options)
         let place = create.destination.workplace
+        attempt { try create.refusePlain(among: backups) }
         guard (try? Directory.open(place)) != nil else { return }
         attempt {
             guard place.allowsChanges else {

@@ -199,6 +199,7 @@ final class BackupWriter {
             )
             header.origin = plan.origin.id
             header.originName = plan.origin.name
+            if !plan.options.replaced.isEmpty { header.replaced = plan.options.replaced }
             header.recipients = plan.recipients
             header.vouchers = try plan.folder.keys.signers?.vouchers()
             let exclusions = plan.options.exclusions

@@ -111,7 +111,7 @@ public struct CreateBackup: Sendable {
     ) async throws -> Outcome {
         try refuseTakenName(among: backups)
         // Report a missing password before the work.
-        _ = try recipients()
+        try refusePlain(among: backups)
         await reportFolder(beside: backups)
         do {
             try context.removeLeftovers(of: destination)
@@ -181,6 +181,19 @@ public struct CreateBackup: Sendable {
         let recipients = try folder.keys.recipients()
         guard recipients == nil, options.isAlwaysEncrypted else { return recipients }
         return try folder.keys.ownRecipients()
+    }
+
+    /// Refuses to send data that everybody can read to a folder whose backups are encrypted.
+    ///
+    /// A machine that was set up again lacks the setting, and nobody would notice.
+    ///
+    /// - Throws: `OperationError.wouldBePlain`; errors of keys.
+    func refusePlain(among backups: [Backup]) throws {
+        let own = folder.own(backups).ordinary
+        guard try recipients() == nil, !options.isSafety, !options.isPlainByChoice,
+            let last = (own.isEmpty ? backups.ordinary : own).first, last.isEncrypted
+        else { return }
+        throw OperationError.wouldBePlain(last.displayName)
     }
 
     // MARK: - The archive

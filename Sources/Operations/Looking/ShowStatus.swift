@@ -49,6 +49,8 @@ public struct Status: Sendable {
     public var newest: Backup?
     /// The newest partial backup under the same conditions, if it is newer than `newest`.
     public var newestPartial: Backup?
+    /// Whether a newer backup than `newest` is damaged, made in part only, or from the future.
+    public var isNewestDoubtful = false
     /// The age of `newest`.
     public var age: Duration?
     /// The last run that backed up these stores to this folder.
@@ -202,6 +204,7 @@ public struct ShowStatus: Sendable {
         for backup in counted.ordinary where backup.ownTime != nil {
             guard let warning = backup.warning(at: now) else {
                 if backup.isPartial {
+                    status.isNewestDoubtful = true
                     status.newestPartial = status.newestPartial ?? backup
                     continue
                 }
@@ -209,6 +212,7 @@ public struct ShowStatus: Sendable {
                 status.age = backup.age(at: now)
                 return
             }
+            status.isNewestDoubtful = true
             status.warnings.append(warning)
         }
     }

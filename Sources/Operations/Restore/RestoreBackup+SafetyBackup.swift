@@ -32,6 +32,7 @@ extension RestoreBackup {
             of: live,
             before: archived,
             part: part,
+            replacing: options.only,
             keeping: kept,
             holding: [locks.parent, locks.live].compactMap(\.self)
         )
@@ -73,11 +74,13 @@ extension RestoreBackup {
         of live: StoresDirectory,
         before archived: ArchivedBackup,
         part: RestoredPart? = nil,
+        replacing replaced: [String],
         keeping kept: Set<RelativePath>?,
         holding locked: [FilePath]
     ) async throws -> Backup? {
         var backupOptions = options.backup
         backupOptions.isBeforeRestore = true
+        backupOptions.replaced = replaced
         // If the restored backup is encrypted, encrypt the safety backup too, even if the user named no recipient.
         backupOptions.isAlwaysEncrypted = BackupName.isEncrypted(archived.name)
         // The safety backup contains everything that the restore replaces, whatever the user normally excludes. Data

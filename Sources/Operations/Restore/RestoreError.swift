@@ -157,7 +157,11 @@ public enum RestoreError: ExplainedError {
         case .restoreFailed(let error), .rolledBack(let error, _):
             Advice.after(error) ?? "\(Advice.list) to choose another backup"
         case .safetyBackupFailed(let error as NotSaved): error.hint
-        case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"
+        case .safetyBackupFailed(let error):
+            [
+                Advice.after(error),
+                "restore without it, which cannot be undone: add '--no-safety-backup'",
+            ].compactMap(\.self).joined(separator: "; or ")
         case .rollbackFailed:
             "move the directory that you want to its place by hand; nothing was deleted"
         case .storesInUse:

@@ -36,6 +36,15 @@ public struct RestorePlan {
 }
 
 extension RestoreBackup {
+    /// Returns the paths that a restore replaced, by the safety backup that it made; empty if it replaced everything.
+    ///
+    /// - Throws: see `BackupFolder.look`.
+    public func replaced(by safety: Backup) async throws -> [String] {
+        try await context.look(at: safety, in: folder.home(of: safety)) {
+            $0.header?.replaced ?? []
+        }
+    }
+
     /// Opens a backup to restore it in place of a stores directory, and changes nothing.
     ///
     /// - Parameters:

@@ -31,6 +31,16 @@ public enum HookError: ExplainedError {
         }
     }
 
+    /// Returns a text without the user's command lines, which may have secrets.
+    static func withoutLines(_ text: String, _ lines: [String]) -> String {
+        lines.sorted { $0.count > $1.count }.reduce(text) { text, line in
+            [printable(bytes: line.utf8), shortened(line)]
+                .reduce(text) {
+                    $0.replacing(" '\($1)'", with: "").replacing("'\($1)' ", with: "a command ")
+                }
+        }
+    }
+
     /// Returns a command line, shortened for a message.
     private static func shortened(_ command: String) -> String {
         let text = printable(bytes: command.utf8)

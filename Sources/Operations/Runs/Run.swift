@@ -36,6 +36,8 @@ public struct Run: Sendable {
     var address: String { RemoteAddress(remote).shown }
     public var began: Date
     public var hooks = Hooks()
+    /// The command lines of the configuration, which appear on the terminal only: they may have secrets.
+    public var lines: [String] = []
     public var ping: Ping?
     public var notifications: Notifications?
     /// A file for the text file collector of Prometheus' node exporter (`--collector.textfile.directory`).
@@ -67,7 +69,7 @@ public struct Run: Sendable {
     ) async -> CommandResult {
         let start = ContinuousClock.now
         var moments: [Hooks.Moment] = [.after]
-        let result: CommandResult
+        var result: CommandResult
         do {
             try await hooks.runBefore(environment(nil), context)
             await send(.start, context)
@@ -76,6 +78,7 @@ public struct Run: Sendable {
             result = failure(error)
             moments = []
         }
+        result.message = result.message.map { HookError.withoutLines($0, lines) }
         if !result.isDeclined {
             let entry = entry(result, duration: ContinuousClock.now - start)
             record(entry, isUneventful: result.isUneventful, context)
@@ -149,7 +152,9 @@ public struct Run: Sendable {
         isUneventful: Bool,
         _ context: OperationContext
     ) {
-        guard let log else { return }
+        // A name that a person mistyped is no failure of the day.
+        let isOfPerson = !Command.scheduled.contains(command) && entry.endedBeforeWork
+        guard let log, !isOfPerson else { return }
         do {
             if isUneventful { try log.note(uneventful: entry) } else { try log.record(entry) }
             if reportsLogTrouble, let warning = log.warning { context.warn(warning) }
@@ -208,6 +213,11 @@ extension Duration {
     public var inSeconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
+}
+
+extension RunLog.Entry {
+    /// Whether the run ended before its work, since its options or names were wrong; see `Documentation/ExitCodes.md`.
+    fileprivate var endedBeforeWork: Bool { [10, 64].contains(exitCode) }
 }
 
 extension RunLog {

@@ -13,12 +13,14 @@ public struct DisableSync: Sendable {
         public var store: String
         /// The group that it left; `nil` if it had left before, and only its sidecar is removed now.
         public var group: String?
-        /// The number of changes that were not sent.
+        /// The number of changes that were not sent, also of those that no run has captured.
         public var unsent: Int64
         /// Whether the store has its earlier content again.
         public var isAsBefore: Bool
         /// The copy from before the store took part.
         public var before: FilePath?
+        /// The copy of the content that was replaced by the earlier one; `nil` if none was.
+        public var yielded: FilePath?
     }
 
     private let places: SyncPlaces
@@ -46,7 +48,7 @@ public struct DisableSync: Sendable {
         return try await context.withLock(on: directory) {
             let sidecar = try Sidecar(in: directory)
             defer { try? sidecar.close() }
-            let overview = try SyncOverview(of: sidecar)
+            var overview = try SyncOverview(of: sidecar)
             let before = try sidecar.copyBefore
             if asBefore {
                 guard before != nil else {
@@ -58,10 +60,13 @@ public struct DisableSync: Sendable {
                 case let trouble?: throw trouble
                 }
             }
+            overview.unsentChanges = unsentChanges(of: store, sidecar, overview)
             guard try confirm(overview) else { return nil }
+            var yielded: FilePath?
             if asBefore {
                 try await context.withLock(on: store.directory) {
                     try refuseIfInUse(store)
+                    yielded = try keep(store, sidecar)
                     // Leave first: if this run is killed, no later run takes the restored content for edits.
                     try sidecar.leave()
                     try sidecar.putBack(store)
@@ -74,8 +79,28 @@ public struct DisableSync: Sendable {
                 group: overview.group,
                 unsent: overview.unsentChanges,
                 isAsBefore: asBefore,
-                before: before
+                before: before,
+                yielded: yielded
             )
+        }
+    }
+
+    /// Returns the number of changes that were not sent; those captured already, if the store cannot be read.
+    private func unsentChanges(
+        of store: Store,
+        _ sidecar: Sidecar,
+        _ overview: SyncOverview
+    ) -> Int64 {
+        var options = StoreExchange.Options(scratch: context.scratch, program: "")
+        options.check = context.checkCancellation
+        return (try? sidecar.unsentChanges(of: store, options)) ?? overview.unsentChanges
+    }
+
+    /// Keeps a copy of a store that is about to be replaced; `nil` if its file is gone.
+    private func keep(_ store: Store, _ sidecar: Sidecar) throws -> FilePath? {
+        guard try FileInfo.ifPresent(store.location) != nil else { return nil }
+        return try store.withSnapshot(context) {
+            try sidecar.keepYielded($0, checkCancellation: context.checkCancellation)
         }
     }
 

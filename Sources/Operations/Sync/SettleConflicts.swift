@@ -62,28 +62,33 @@ public struct SettleConflicts: Sendable {
     /// - Parameters:
     ///   - number: the entry's number in the store's list.
     ///   - setting: new values by columns.
+    ///   - all: whether it may be an entry that only the list of everything has.
     ///   - store: the store.
     ///   - folder: returns the remote folder of an address, for content that is not on this machine.
     ///   - date: the time of the user's decision.
     ///   - program: the program and its version.
+    /// - Returns: the rows that were taken.
     /// - Throws: `SyncError.noConflict`, `.unfit`; `RemoteError`, `SidecarError`, `FileError`.
     public func take(
         _ number: Int64,
         setting: [String: String] = [:],
+        all: Bool,
         of store: Store,
         folder: @escaping @Sendable (String) throws -> any RemoteFolder,
         at date: Date,
         program: String
-    ) async throws {
+    ) async throws -> [TakenRow] {
         try await withSidecar(of: store) { sidecar in
+            var rows: [TakenRow] = []
             func take() throws -> TakenConflict {
                 try sidecar.takeConflict(
                     number,
                     setting: setting,
                     of: store,
+                    all: all,
                     at: date,
                     program: program
-                )
+                ) { rows.append($0) }
             }
             let name = store.path.description
             func unfit(_ reason: String) -> SyncError {
@@ -95,7 +100,11 @@ public struct SettleConflicts: Sendable {
                 if try await fetch(content, to: sidecar, folder) { taken = try take() }
             }
             switch taken {
-            case .taken: break
+            case .taken: return rows
+            case .notAsked:
+                throw unfit(
+                    "it is no edit that lost: if you mean it, run 'grocerydude sync conflicts take \(number) --all'"
+                )
             case .lacksContent:
                 throw unfit(
                     "the content of a file or a long value of it is neither on this machine nor in the container any more"

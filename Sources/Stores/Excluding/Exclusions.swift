@@ -61,6 +61,9 @@ public struct Exclusions: Sendable, Equatable {
         return excludesCaches && isDirectory && Self.isCache(path.name, in: directory)
     }
 
+    /// The name of the file that marks a directory as a cache.
+    public static let cacheTag: FileName = "CACHEDIR.TAG"
+
     /// The beginning of the file that marks a directory as a cache (https://bford.info/cachedir/).
     private static let signature = Array("Signature: 8a477f597d28d172789f06886806bc55".utf8)
 
@@ -68,7 +71,7 @@ public struct Exclusions: Sendable, Equatable {
     ///
     /// An unreadable one counts as untagged, so that it is not silently left out.
     private static func isCache(_ name: FileName, in directory: Directory) -> Bool {
-        guard let cache = try? directory.directory(name), let tag = try? cache.file("CACHEDIR.TAG"),
+        guard let cache = try? directory.directory(name), let tag = try? cache.file(Self.cacheTag),
             let start = try? tag.readExactly(count: signature.count, at: 0)
         else { return false }
         return start == signature

@@ -23,6 +23,12 @@ enum SuperJournal {
         }
     }
 
+    /// Returns the path of the super-journal that a journal names; `nil` if it names none.
+    static func path(in journal: File) throws -> FilePath? {
+        guard let name = try Record(of: journal)?.name else { return nil }
+        return FilePath(platformString: name.map { CInterop.PlatformChar(bitPattern: $0) } + [0])
+    }
+
     /// Returns whether the transaction was committed.
     ///
     /// An application in a container may see its directory under another path. A super-journal is beside one of its
@@ -94,5 +100,26 @@ enum SuperJournal {
         private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
             bytes.reduce(0) { $0 << 8 | UInt32($1) }
         }
+    }
+}
+
+extension Store {
+    /// Refuses to open the store for writing if SQLite would remove a file outside its directory.
+    ///
+    /// It does so if the journal beside the store names that file as a super-journal.
+    ///
+    /// - Throws: `StoreError.unreadable`, `FileError`.
+    package func refuseForeignSuperJournal() throws {
+        guard let info = try FileInfo.ifPresent(sidecar("-journal")), info.kind == .file,
+            let path = try SuperJournal.path(in: File.open(sidecar("-journal")))
+        else { return }
+        let directory = location.removingLastComponent()
+        guard path.lexicallyNormalized().removingLastComponent() != directory else { return }
+        let name = printable(path)
+        throw StoreError.unreadable(
+            self.path.description,
+            reason:
+                "its journal belongs to a transaction of '\(name)', which is outside its directory"
+        )
     }
 }

@@ -10,6 +10,9 @@ final class QueryWatch {
         self.check = check
     }
 
+    /// The number of SQLite's steps between two calls of the handler: in a hostile schema, each row may take a second.
+    private static let interval: CInt = 50
+
     /// The length in bytes that a value may have in any store, however small.
     private static let leastLength: Int64 = 256 << 10
 
@@ -37,7 +40,7 @@ final class QueryWatch {
             }
         }
         let context = Unmanaged.passUnretained(watch).toOpaque()
-        sqlite3_progress_handler(database, 100_000, callback, context)
+        sqlite3_progress_handler(database, interval, callback, context)
         defer { sqlite3_progress_handler(database, 0, nil, nil) }
         // A negative limit leaves it as it is (https://www.sqlite.org/c3ref/limit.html).
         let limit = size(of: database).map { max(8 * $0, leastLength) } ?? -1

@@ -47,6 +47,7 @@ extension RowReturn {
     ) throws -> Outcome {
         let name = store.path.description
         do {
+            try store.refuseForeignSuperJournal()
             let log = try FileInfo.ifPresent(store.sidecar("-wal"))
             let connection = try Connection(
                 store.location,

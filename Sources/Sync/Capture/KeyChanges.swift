@@ -32,9 +32,9 @@ struct KeyChanges {
 
     private var table: TableMapping { capture.table }
 
-    /// Returns whether rows of a table may be at other keys than before, and differences are edits.
+    /// Returns whether rows of a table may be at other keys than before.
     static func arePossible(in capture: TableCapture, _ run: Capture) -> Bool {
-        guard capture.kind == .edits, !run.options.isAfterAccident, !run.options.revives else {
+        guard capture.kind != .seed, !run.options.isAfterAccident, !run.options.revives else {
             return false
         }
         // A row of such a table is another one if its name differs.
@@ -58,10 +58,13 @@ struct KeyChanges {
     ) throws -> [TableCapture] {
         let children = all.filter { $0.table.refers(to: capture.table.name) }
         // Without a row that is gone, only rows that refer to the table could prove anything.
-        if capture.gone.isEmpty, children.allSatisfy({ $0.gone.isEmpty && $0.changed.isEmpty }) {
+        let name = capture.table.name
+        if capture.gone.isEmpty,
+            try !children.contains(where: { try ReferringRows(capture: $0).mayProve(name) })
+        {
             return []
         }
-        var changes = KeyChanges(capture, children, run)
+        var changes = try KeyChanges(capture, children, run)
         try changes.followChildren()
         try changes.followContent()
         try changes.followShift()
@@ -73,15 +76,17 @@ struct KeyChanges {
             ? [] : try MovedNumbers(moved, run.access).apply(to: capture.table, all, &run)
     }
 
-    private init(_ capture: TableCapture, _ children: [TableCapture], _ run: Capture) {
+    private init(_ capture: TableCapture, _ children: [TableCapture], _ run: Capture) throws {
         (self.capture, self.run) = (capture, run)
         let table = capture.table
         self.children = children.map { ReferringRows(capture: $0) }
         let key = table.hasOwnIDs ? [] : table.identifyingPlaces ?? []
         // A row that refers to its own table may refer to a row with another key.
         let own = table.references.filter { $0.table == table.name }.flatMap(\.columns)
+        // The columns that came with a new schema are not those of the rows as they were.
+        let former = try (capture.gone.first ?? capture.changed.first?.old)?.image.partsByColumn()
         columns = zip(table.columns, capture.numbers).filter {
-            !key.contains($0.0.place) && !own.contains($0.0.name)
+            !key.contains($0.0.place) && !own.contains($0.0.name) && former?[$0.1] != nil
         }
         olds = Dictionary(
             (capture.gone + capture.changed.map(\.old)).map { ($0.key, $0) }
@@ -117,7 +122,7 @@ struct KeyChanges {
                 }
                 if child.hasKey(with: reference) { continue }
                 for row in child.capture.gone {
-                    let key = try child.parts(of: reference, row.image).flatMap(names.old)
+                    let key = try child.parts(of: reference, row).flatMap(names.old)
                     if let key { deleted[key, default: 0] += 1 }
                 }
             }
@@ -155,16 +160,17 @@ struct KeyChanges {
             guard let values = news[key]?.values else { continue }
             free[columns.map { $0.column.part(values) }, default: []].append(key)
         }
-        // Only rows that refer to a row gain by it if keys identify rows.
+        // Only rows that refer to a row gain by it if keys identify rows, unless a new schema made all keys again.
+        let isMadeAgain = capture.kind == .migration && capture.changed.isEmpty
         let mustBeOnly = !table.hasOwnIDs
-        if mustBeOnly, children.isEmpty || lost.count > Self.mostSearched { return }
+        if mustBeOnly, !isMadeAgain, children.isEmpty || lost.count > Self.mostSearched { return }
         while let from = lost.popLast() {
             let content = try content(ofOld: from)
             if content.isEmpty { continue }
             while let to = free[content]?.popLast() {
                 let change = Change(from: from, to: to)
                 guard try isOther(at: to), try isPossible(change) else { continue }
-                if mustBeOnly, try !isOnly(content) { break }
+                if mustBeOnly, try !(isMadeAgain ? isFilled(content) : isOnly(content)) { break }
                 add(change)
                 if olds[to] != nil, targets[to] == nil { lost.append(to) }
                 break
@@ -217,15 +223,17 @@ struct KeyChanges {
             case .hash: return true
             }
         }
-        guard zip(columns, content).contains(where: { !$0.column.isBlank($1) }) else {
-            return false
-        }
+        guard isFilled(content) else { return false }
         return try run.finder?.keys(
             of: table.schema,
             where: terms,
             are: values,
             and: nulls.isEmpty ? nil : nulls.joined(separator: " AND ")
         ).count == 1
+    }
+
+    private func isFilled(_ content: [RowImage.Part]) -> Bool {
+        zip(columns, content).contains { !$0.column.isBlank($1) }
     }
 
     /// Finds rows that are gone by a text that only one row may have, or by a key that SQLite finds equal.
@@ -240,7 +248,7 @@ struct KeyChanges {
             let names = try names(by: places)
             for (name, from) in names.olds where news[from] == nil && targets[from] == nil {
                 // Numbers alone are often a place, such as that of an item in a list.
-                guard name.contains(where: \.isText), !name.contains(.value(.null)),
+                guard isKey || name.contains(where: \.isText), !name.contains(.value(.null)),
                     let to = names.news[name], olds[to] == nil, sources[to] == nil
                 else { continue }
                 let change = Change(from: from, to: to)
@@ -264,7 +272,7 @@ struct KeyChanges {
                 guard reference.table == table.name else { return false }
                 let names = try names(of: reference)
                 return try child.capture.gone.contains {
-                    try child.parts(of: reference, $0.image).flatMap(names.old) == key
+                    try child.parts(of: reference, $0).flatMap(names.old) == key
                 }
             }
         }
@@ -315,11 +323,15 @@ struct KeyChanges {
 
     /// Returns the content that a row had, with the present numbers of the rows that it refers to.
     private func content(ofOld key: RowKey) throws -> [RowImage.Part] {
-        let parts = try olds[key]?.image.partsByColumn() ?? [:]
+        let parts = try olds[key].map(parts) ?? [:]
         return columns.map { column, number in
             let part = parts[number] ?? .value(.null)
             return run.moved(part, of: column) ?? part
         }
+    }
+
+    private func parts(of row: ShownRow) throws -> [Int64: RowImage.Part] {
+        try table.parts(of: row, capture.numbers)
     }
 
     // MARK: - Names
@@ -346,7 +358,7 @@ struct KeyChanges {
         by places: [Int]
     ) throws -> (olds: [[RowImage.Part]: RowKey], news: [[RowImage.Part]: RowKey]) {
         let old = try olds.map { key, row in
-            let parts = try row.image.partsByColumn()
+            let parts = try parts(of: row)
             return (name(places.map { parts[capture.numbers[$0]] ?? .value(.null) }, places), key)
         }
         let new = news.map { key, row in
@@ -375,8 +387,8 @@ struct KeyChanges {
                 for key in try keys(in: child, along: reference, named) {
                     if !byAny, child.capture === capture, olds[key] != nil { continue }
                     let id = try run.access.shadow.id(at: key, in: child.table.name)
-                    guard let image = try id.flatMap(run.access.shadow.row)?.image else { continue }
-                    if try child.parts(of: reference, image) == named.map(RowImage.Part.init) {
+                    guard let row = try id.flatMap(run.access.shadow.row) else { continue }
+                    if try child.parts(of: reference, row) == named.map(RowImage.Part.init) {
                         return true
                     }
                 }
@@ -391,7 +403,7 @@ struct KeyChanges {
         at key: RowKey
     ) throws -> [StoredValue]? {
         guard reference.isByValue else { return key.values }
-        guard let parts = try olds[key]?.image.partsByColumn() else { return nil }
+        guard let parts = try olds[key].map(parts) else { return nil }
         let places = reference.targets.compactMap(table.place)
         let values = places.compactMap { parts[capture.numbers[$0]]?.stored }
         // The shadow has only the hashes of long values; the key has the values.

@@ -8,12 +8,12 @@ struct ReferringRows {
     var table: TableMapping { capture.table }
     private var numbers: [Int64] { capture.numbers }
 
-    /// Returns the values of a reference in an image; `nil` if one is NULL.
+    /// Returns the values of a reference in a row as it was; `nil` if one is NULL.
     func parts(
         of reference: ViewSchema.Reference,
-        _ image: RowImage
+        _ row: ShownRow
     ) throws -> [RowImage.Part]? {
-        let parts = try image.partsByColumn()
+        let parts = try table.parts(of: row, numbers)
         return folded(
             reference,
             reference.columns.map { name in
@@ -44,6 +44,15 @@ struct ReferringRows {
         return parts.map { part in
             part.stored.map { .value(KeyComparison.folded($0, .integer)) } ?? part
         }
+    }
+
+    /// Returns whether a row is gone, or names another row of a table than before.
+    func mayProve(_ parent: TableName) throws -> Bool {
+        let references = table.references.filter { $0.table == parent }
+        return try !capture.gone.isEmpty
+            || capture.changed.contains { old, values, _ in
+                try references.contains { try parts(of: $0, old) != parts(of: $0, values) }
+            }
     }
 
     /// Returns whether the rows' own keys contain a reference.
@@ -96,7 +105,7 @@ struct ReferringRows {
     ) throws -> [Move] {
         var found: [Move] = []
         for (old, values, _) in capture.changed {
-            guard let from = try parts(of: reference, old.image).flatMap(former),
+            guard let from = try parts(of: reference, old).flatMap(former),
                 let to = parts(of: reference, values).flatMap(present), from != to
             else { continue }
             found.append((from, to, false))
@@ -108,8 +117,8 @@ struct ReferringRows {
         if rest.isEmpty { return try found + moves(ofContent: reference, former, present) }
         var olds: [[RowImage.Part]: [RowKey]] = [:]
         for row in capture.gone {
-            guard let from = try parts(of: reference, row.image).flatMap(former) else { continue }
-            let image = try row.image.partsByColumn()
+            guard let from = try parts(of: reference, row).flatMap(former) else { continue }
+            let image = try table.parts(of: row, numbers)
             olds[rest.map { image[numbers[$0]] ?? .value(.null) }, default: []].append(from)
         }
         for row in capture.news {
@@ -131,8 +140,8 @@ struct ReferringRows {
         }
         var olds: [[RowImage.Part]: [RowKey]] = [:]
         for row in capture.gone + capture.changed.map(\.old) {
-            guard let from = try parts(of: reference, row.image).flatMap(former) else { continue }
-            let image = try row.image.partsByColumn()
+            guard let from = try parts(of: reference, row).flatMap(former) else { continue }
+            let image = try table.parts(of: row, numbers)
             olds[places.map { image[numbers[$0]] ?? .value(.null) }, default: []].append(from)
         }
         var news: [[RowImage.Part]: [RowKey]] = [:]

@@ -9,6 +9,8 @@ struct RenameCheck {
     let former: ColumnMeanings
     let present: ColumnMeanings
     let map: SyncMap
+    let access: SidecarAccess
+    let snapshot: StoreSnapshot
 
     /// Returns whether the wire name of a column depends on other parts of a Core Data model.
     ///
@@ -61,9 +63,9 @@ struct RenameCheck {
         for column in table.columns where new.contains(column.name.description.exact) {
             let schema = table.schema.columns[column.place]
             guard let key = ColumnName(schema.name), rules?.renamed[key] == nil else { continue }
-            let alike = gone.sorted().first { gone in
-                former.type(of: gone, in: name)
-                    == present.type(of: column.name.description.exact, in: name)
+            let type = present.type(of: column.name.description.exact, in: name)
+            let alike = try gone.sorted().first { gone in
+                try former.type(of: gone, in: name) == type || hasValues(of: gone, column, table)
             }
             guard let alike else { continue }
             throw SyncRefusal.renamed(
@@ -72,5 +74,31 @@ struct RenameCheck {
                 was: alike.text
             )
         }
+    }
+
+    /// The greatest number of rows whose values are compared.
+    private static let mostRows = 10_000
+
+    /// Returns whether a column has most of the values that a column that is gone had, in the form of its own type.
+    private func hasValues(
+        of gone: ExactString,
+        _ column: ColumnMapping,
+        _ table: TableMapping
+    ) throws -> Bool {
+        guard let name = ColumnName(gone.text) else { return false }
+        let number = try access.number(of: name)
+        var (filled, equal, rows) = (0, 0, 0)
+        var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: nil)
+        while rows < Self.mostRows, try cursor.next() {
+            rows += 1
+            guard let id = try access.shadow.id(at: cursor.key, in: table.name),
+                let old = try access.shadow.row(id)?.image.partsByColumn()[number],
+                old != .value(.null)
+            else { continue }
+            filled += 1
+            let values = try cursor.columns.indices.map { try cursor.value($0) }
+            if column.stored(old) == column.part(values) { equal += 1 }
+        }
+        return equal * 2 > filled
     }
 }

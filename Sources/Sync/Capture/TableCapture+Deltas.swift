@@ -73,16 +73,11 @@ extension TableCapture {
             .map { Cell($0.name, stamp, $1) }
         if let old = renamed[row.key], let state = try capture.access.states.known(old.id)?.state {
             // Other devices' edits under the former key go on to win or lose by their own times.
-            cells = cells.map { cell in
-                guard let former = state.cell(cell.column), former.value == cell.value.named else {
-                    return cell
-                }
-                let present = known?.state.cell(cell.column)
-                return present.map { $0 != former && !$0.loses(to: former) } ?? false
-                    ? cell : former
-            }
+            cells = cells.map { $0.following(state, known?.state, of: table, capture.stamp) }
         }
-        if let known, kind != .edits { try listLosses(of: cells, to: known, kind, capture) }
+        if let known, kind != .edits {
+            try listLosses(of: &cells, to: known, kind, capture)
+        }
         if let standIn = capture.standIns[row.id] {
             cells.append(Cell(.same, capture.stamp, .row(standIn)))
             try capture.access.dirty.mark(row.id)
@@ -92,12 +87,14 @@ extension TableCapture {
         }
         if capture.options.matches, let state = known?.state, state.isAlive {
             // The row was found again, so only its differences are edits.
-            cells.removeAll { state.cell($0.column)?.value == $0.value.named }
+            cells.removeAll { state.cell($0.column).map(table.stored) == $0.value.named }
             if cells.isEmpty { return try capture.access.dirty.mark(row.id) }
             let delta = RowState(causalLength: length, birth: nil, cells: cells)
             return try capture.send(RowDelta(row.id, delta), in: table.name)
         }
-        let state = RowState(causalLength: length, birth: stamp, cells: cells)
+        let isKnown = kind == .seed && known?.state.isAlive == true && known?.state.birth != nil
+        let birth = isKnown ? nil : stamp
+        let state = RowState(causalLength: length, birth: birth, cells: cells)
         var hint: Value?
         if table.isNumbered, case .rowID(let number) = row.key { hint = .integer(number) }
         if let known, !known.state.isAlive, kind != .edits {
@@ -110,16 +107,19 @@ extension TableCapture {
 
     /// Lists the values of an old or migrated row that lose to other devices' values.
     ///
-    /// A row that is identified by its content was the same on all devices at first, so later differences are edits.
+    /// The group's values of a row stay, so a joining store does not send its own. A row that is identified by its
+    /// content was the same on all devices at first, so later differences are edits.
     private func listLosses(
-        of cells: [Cell],
+        of cells: inout [Cell],
         to known: KnownRow,
         _ kind: Capture.Kind,
         _ capture: Capture
     ) throws {
         if known.state.isAlive {
-            guard table.identifyingPlaces != nil else { return }
-            for cell in cells { try noteSeed(cell, losesTo: known, capture) }
+            if table.identifyingPlaces != nil || capture.options.match == .copy {
+                for cell in cells { try noteSeed(cell, losesTo: known, capture) }
+            }
+            if kind == .seed { cells.removeAll { known.state.cell($0.column) != nil } }
         } else if kind == .migration {
             let device = capture.stamp.device
             try capture.access.removed.keep(cells.map { ($0.column, $0.value) }, of: known.id)
@@ -134,8 +134,8 @@ extension TableCapture {
     /// Lists a cell without a time that loses to the known state.
     private func noteSeed(_ cell: Cell, losesTo known: KnownRow, _ capture: Capture) throws {
         let named = Cell(cell.column, cell.stamp, cell.value.named)
-        guard let won = known.state.cell(cell.column), won.value != named.value,
-            named.loses(to: won)
+        guard let won = known.state.cell(cell.column), table.stored(won) != named.value,
+            kind == .seed || named.loses(to: won)
         else { return }
         try capture.access.removed.add(Conflict(.seed, cell, of: known, winner: won))
         try capture.access.dirty.mark(known.id)
@@ -170,7 +170,7 @@ extension TableCapture {
             try capture.access.dirty.mark(old.id)
         }
         guard !cells.isEmpty else { return }
-        let isEdit = cells.contains { !$0.stamp.isZero }
+        let isEdit = cells.contains { $0.stamp == capture.stamp }
         for id in isEdit ? try capture.access.held.standingBehind(old.id) : [] {
             let same = Cell(.same, capture.stamp, .row(old.id))
             let state = try capture.access.states.known(id)?.state
@@ -193,7 +193,7 @@ extension TableCapture {
         _ known: KnownRow?,
         _ capture: Capture
     ) throws -> [Cell] {
-        let parts = try old.image.partsByColumn()
+        let parts = try table.parts(of: old, numbers)
         let wires = try capture.wires(values, of: table, known)
         // The row may show values of rows that are the same.
         let isMerged = try !capture.access.held.standingBehind(old.id, why: [.same]).isEmpty
@@ -209,7 +209,7 @@ extension TableCapture {
             }
             let wire = wires[place]
             // A value that has won is no edit either: it was written, and a crash prevented the record of it.
-            if !isMerged, known?.state.cell(column.name)?.value == wire { continue }
+            if !isMerged, known?.state.cell(column.name).map(table.stored) == wire { continue }
             // A value that fills a new column on each device loses to any edit.
             cells.append(Cell(column.name, part == nil ? .zero : capture.stamp, wire))
         }
@@ -251,16 +251,23 @@ extension TableCapture {
         _ known: KnownRow?,
         _ capture: Capture
     ) throws -> [Cell] {
-        guard !turned.isEmpty, let known, known.state.causalLength == old.causalLength,
+        guard kind == .migration || !turned.isEmpty, let known,
+            known.state.causalLength == old.causalLength,
             try !capture.access.dirty.isUnwritten(old.id)
         else { return [] }
-        let parts = try old.image.partsByColumn()
+        let (former, parts) = try (old.image.partsByColumn(), table.parts(of: old, numbers))
         let wires = try capture.wires(values, of: table)
         return zip(zip(table.columns, numbers), wires).compactMap { place, wire in
             let (column, number) = place
-            guard turned.contains(column.name), parts[number] == column.part(values) else {
-                return nil
+            guard parts[number] == column.part(values) else { return nil }
+            if former[number] != parts[number], wire.stored != nil,
+                let cell = known.state.cell(column.name), column.stored(cell.value) != wire,
+                former[number]?.stored?.asNumber == cell.value.stored?.asNumber
+            {
+                // A column of another type made 5.0 of 5, then '5.0' of that: no edit, but 5 would be '5' here.
+                return Cell(column.name, cell.stamp, wire)
             }
+            guard turned.contains(column.name) else { return nil }
             guard let cell = known.state.cell(column.name) else {
                 return wire == column.missingValue ? nil : Cell(column.name, .zero, wire)
             }
@@ -324,7 +331,7 @@ extension TableCapture {
         _ image: RowImage?,
         _ capture: Capture
     ) throws {
-        let parts = try old.image.partsByColumn()
+        let parts = try table.parts(of: old, numbers)
         let news = try image?.partsByColumn() ?? [:]
         var values: [StoredValue] = []
         var isSame = image != nil
@@ -354,5 +361,20 @@ extension TableCapture {
                 try capture.access.dirty.markAltered(id)
             }
         }
+    }
+}
+
+extension Cell {
+    /// Returns the cell of a row with another key, with the stamp of the former key's cell if the value stayed.
+    fileprivate func following(
+        _ formerState: RowState,
+        _ presentState: RowState?,
+        of table: TableMapping,
+        _ stamp: Stamp
+    ) -> Cell {
+        guard let former = formerState.cell(column) else { return self }
+        guard table.stored(former) == value.named else { return Cell(column, stamp, value) }
+        let present = presentState?.cell(column) ?? former
+        return present != former && !present.loses(to: former) ? self : former
     }
 }

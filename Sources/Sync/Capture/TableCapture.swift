@@ -173,7 +173,7 @@ final class TableCapture {
         let all = changed
         changed = []
         for row in all {
-            let parts = try row.old.image.partsByColumn()
+            let parts = try table.parts(of: row.old, numbers)
             if isOther(parts, row.values) {
                 gone.append(row.old)
                 news.append(New(key: row.old.key, values: row.values, image: row.image))

@@ -7,6 +7,8 @@ struct KeyedArchive {
     private let list: PropertyList
     /// The indices in the list of the archive's objects.
     private let places: [Int]
+    /// The greatest number of an object's keys; those of a Core Data model have fewer than 40.
+    private static let keysLimit = 256
     /// The names of classes, by the indices of their objects.
     private let classNames: [Int: String]
 
@@ -20,9 +22,13 @@ struct KeyedArchive {
         else { throw FormatBreach("it is no keyed archive") }
         self.places = places
         var names: [Int: String] = [:]
-        for place in places {
-            guard case .dictionary = list.objects[place],
-                let name = list.value(of: "$classname", in: place),
+        for place in Set(places) {
+            guard case .dictionary(let keys, _) = list.objects[place] else { continue }
+            // Each lookup compares all keys.
+            guard keys.count <= Self.keysLimit else {
+                throw FormatBreach("an object has \(keys.count) keys")
+            }
+            guard let name = list.value(of: "$classname", in: place),
                 case .text(let text) = list.objects[name]
             else { continue }
             names[place] = text

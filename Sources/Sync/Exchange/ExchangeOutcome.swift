@@ -16,6 +16,8 @@ public struct ExchangeOutcome: Sendable {
     public var inserted = 0
     public var updated = 0
     public var deleted = 0
+    /// The number of deleted rows among them that are only not shown here.
+    public var hidden = 0
     var sent = Publication.Sent()
     var taken = Intake.Taken()
 

@@ -386,6 +386,12 @@ struct Intake {
             }
             guard let won = new.state.cell(lost.column), won != lost, won.value != lost.value
             else { continue }
+            // Of one time and author, a type made 5.0 of 5.
+            if won.stamp == lost.stamp, let value = won.value.stored?.asNumber,
+                value == lost.value.stored?.asNumber
+            {
+                continue
+            }
             // A seed loses to any edit, so only differences between two seeds are listed.
             if isSeed, !won.stamp.isZero { continue }
             guard try isSeed || !hasHeard(lost.stamp, won.stamp, access) else { continue }

@@ -231,6 +231,7 @@ extension StoreExchange {
         try pass(.written)
         try sidecar.write { access in
             for (step, image) in written.rows {
+                outcome.hidden += try image == nil && access.held.hides(step.id) ? 1 : 0
                 try access.intents.settle(step.intent(new: image))
                 try access.dirty.clean(step.id)
             }

@@ -221,7 +221,7 @@ public struct StoreExchange {
             try sidecar.write { access in
                 let meaning = try CaptureMeaning(version, options, rejoining, access)
                 try access.set("now", now)
-                var change = try access.captured.takeSchema(schema.digest, tables)
+                var change = try access.captured.takeSchema(schema.digest, tables, snapshot)
                 try access.awaited.take(files, in: tables, RowFinder(snapshot), &change)
                 var clock = try access.membership.clock
                 let reading = clock.tick(now: now, modified: modified)

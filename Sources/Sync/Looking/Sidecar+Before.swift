@@ -8,7 +8,7 @@ extension Sidecar {
     enum Kept: String {
         /// The store is about to take part.
         case before
-        /// The store yields to the container.
+        /// The store yields to the container, or to its content from before it took part.
         case yielded
     }
 
@@ -25,6 +25,17 @@ extension Sidecar {
         checkCancellation: () throws -> Void = {}
     ) throws {
         try keep(snapshot, as: .before, checkCancellation: checkCancellation)
+    }
+
+    /// Keeps a copy of the store before its content from before it took part replaces it.
+    ///
+    /// - Returns: the copy.
+    /// - Throws: `StoreError`, `FileError`; any error of `checkCancellation`.
+    public func keepYielded(
+        _ snapshot: StoreSnapshot,
+        checkCancellation: () throws -> Void = {}
+    ) throws -> FilePath {
+        try keep(snapshot, as: .yielded, checkCancellation: checkCancellation)
     }
 
     /// Returns the copies kept for a reason, oldest first.

@@ -7,6 +7,8 @@ public import Stores
 /// The result of taking something back.
 public enum TakenConflict: Equatable, Sendable {
     case taken
+    /// There is an entry, but it is none that a person has to settle, and that was not confirmed.
+    case notAsked
     /// There is no such entry, or nothing of it can be taken.
     case nothing
     /// The row has no such column.
@@ -23,6 +25,44 @@ public enum TakenConflict: Equatable, Sendable {
     case lacksContent(Set<BlobReference>)
 }
 
+/// A row that is taken back.
+public struct TakenRow: Equatable, Sendable {
+    public var table: String
+    /// A text of the row by which a person may recognise it.
+    public var title: String?
+    /// Whether it was deleted or not shown before.
+    public var isBack: Bool
+    /// Whether it is deleted.
+    public var isDeleted: Bool
+    /// The columns that are edited, with their values.
+    public var values: [String]
+
+    /// Describes a row that is back, or what was edited of it.
+    fileprivate init(
+        _ delta: RowDelta,
+        of table: TableName,
+        from former: RowState?,
+        _ access: SidecarAccess
+    ) throws {
+        self.table = table.description
+        title = try access.states.title(of: delta.id)
+        let wasShown = try former?.isAlive == true && access.shadow.has(delta.id)
+        isBack = delta.state.isAlive && !wasShown
+        isDeleted = !delta.state.isAlive
+        values = try delta.state.cells.filter { !$0.column.isReserved }.map {
+            "\($0.column) is '\(try $0.value.words(in: access))'"
+        }
+    }
+
+    /// The row and what became of it, in words.
+    public var description: String {
+        let row = "\(table)\(title.map { " '\($0)'" } ?? "")"
+        if isBack { return "\(row) is back" }
+        if isDeleted { return "\(row) is deleted" }
+        return "\(row): \(values.joined(separator: ", "))"
+    }
+}
+
 extension Sidecar {
     /// Makes what lost, or was taken out of the store, a new edit of this device; the next exchange writes and sends
     /// it.
@@ -35,16 +75,20 @@ extension Sidecar {
     ///   - setting: new values by columns, as for a row whose key another row has; of a reference, the number that the
     ///     row it names has in this store.
     ///   - store: the store, beside which files may be; `nil` if there are none.
+    ///   - all: whether it may be an entry that only the list of everything has.
     ///   - date: the time of the person's decision.
     ///   - program: the program and its version, as files name it.
+    ///   - taken: a closure that is called with each row that is taken.
     /// - Returns: whether anything was taken.
     /// - Throws: `SidecarError`, `FileError`, `ChangeError`.
     public func takeConflict(
         _ number: Int64,
         setting: [String: String] = [:],
         of store: Store? = nil,
+        all: Bool = true,
         at date: Date,
-        program: String
+        program: String,
+        taken: (TakenRow) -> Void = { _ in }
     ) throws -> TakenConflict {
         let now = date.milliseconds
         return try write { access in
@@ -52,6 +96,7 @@ extension Sidecar {
             guard let id = listed.flatMap({ RowID(bytes: $0.bytes(0)) }),
                 let known = try access.states.known(id)
             else { return .nothing }
+            if try !all && !access.removed.isAsked(number) { return .notAsked }
             var clock = try access.membership.clock
             let reading = clock.tick(now: now, modified: now)
             let stamp = Stamp(clock: reading, device: try access.membership.own)
@@ -70,7 +115,9 @@ extension Sidecar {
             if !lacking.isEmpty { return .lacksContent(lacking) }
             for (table, delta) in taking.deltas {
                 let delta = try delta.movingLongValues(to: file.keep)
+                let former = try access.states.known(delta.id)?.state
                 try access.states.join(delta, in: table)
+                taken(try TakenRow(delta, of: table, from: former, access))
                 try access.dirty.mark(delta.id)
                 try file.add(delta, to: table)
             }
@@ -329,11 +376,14 @@ extension [Cell] {
         _ stamp: Stamp,
         _ access: SidecarAccess
     ) throws -> TakenConflict? {
+        let map = try access.membership.map
+        let rules = map.tables.first { ($0.value.was ?? $0.key) == row.table }?.value
         for (name, text) in values {
             let cells = self + row.state.cells
-            guard let old = cells.first(where: { $0.column.description == name }) else {
-                return .noColumn
-            }
+            // The store's own name counts, before the one by which the column travels.
+            let own = ColumnName(name)
+            let column = own.map { rules?.renamed[$0] ?? $0 }
+            guard let old = cells.first(where: { $0.column == column }) else { return .noColumn }
             var value = Value(text, like: old.value)
             // Another device has the named row at another number.
             if let parent = try access.captured.columns?.parent(of: old.column, in: row.table),

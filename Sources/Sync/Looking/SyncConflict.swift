@@ -25,7 +25,7 @@ public struct SyncConflict: Sendable {
     /// The ids of the devices that wrote the values.
     public var wonBy: String
     public var lostBy: String
-    /// The fate of a row that was not shown, in words; `nil` if it still waits for the same.
+    /// The fate of a row that was not shown, or the reason why it still is not, in words; `nil` if it is unknown.
     public var fate: String?
 }
 
@@ -36,7 +36,10 @@ extension Sidecar {
     /// - Returns: the edits, or all entries.
     /// - Throws: `SidecarError`.
     public func conflicts(all: Bool = false) throws -> [SyncConflict] {
-        try read { access in
+        let reasons = Dictionary(
+            try unshownRows().filter { $0.column == nil }.map { ($0.row, $0.reason) }
+        ) { first, _ in first }
+        return try read { access in
             try access.rows(
                 """
                 SELECT id, won, lost, c, n, at, t, kind, won_by, lost_by FROM removed
@@ -63,6 +66,9 @@ extension Sidecar {
                 )
                 if ["yielded", "hidden"].contains(conflict.kind) {
                     conflict.fate = try access.held.fate(of: id)
+                }
+                if conflict.kind == Conflict.Kind.hidden.rawValue, conflict.fate == nil {
+                    conflict.fate = reasons[conflict.row].map { "not shown any more: \($0)" }
                 }
                 return conflict
             }
@@ -170,7 +176,7 @@ extension [(column: ColumnName, value: Value)] {
 
 extension Value {
     /// Returns a value in a few words: of a reference, the title of the row, or its number in this store.
-    fileprivate func words(in access: SidecarAccess) throws -> String {
+    func words(in access: SidecarAccess) throws -> String {
         guard case .row(let id) = self else { return forPeople }
         if let title = try access.states.title(of: id) { return title }
         if case .rowID(let number)? = try access.shadow.row(id)?.key { return "\(number)" }

@@ -36,8 +36,9 @@ struct Removals {
                 try listEdits(of: step, losingTo: [root], in: step.table.columns)
             case .update(let changes):
                 let indexes = changes.map(\.index)
-                try keep(indexes, of: step, stored)
-                guard let others = same[step.id]?.map(\.id) else { continue }
+                let others = same[step.id]?.map(\.id) ?? []
+                try keep(indexes, of: step, stored, others)
+                if others.isEmpty { continue }
                 let columns = step.table.columns.filter { indexes.contains($0.index) }
                 try listEdits(of: step, losingTo: others, in: columns)
             }
@@ -74,19 +75,32 @@ struct Removals {
         }
     }
 
-    /// Records the values of a row that an update replaces.
-    private func keep(_ indexes: [Int], of step: WritePlan.Step, _ stored: [StoredValue]) throws {
-        let known = try access.states.known(step.id)?.state
+    /// Records the values of a row that an update replaces, by its own or by those of rows that are the same.
+    private func keep(
+        _ indexes: [Int],
+        of step: WritePlan.Step,
+        _ stored: [StoredValue],
+        _ others: [RowID]
+    ) throws {
+        let states = try ([step.id] + others).compactMap { try access.states.known($0)?.state }
         let emptied = view.emptied[step.id] ?? []
         for column in step.table.columns where indexes.contains(column.index) {
+            let lost = try values.wire(stored[column.index], of: column)
+            let won = states.compactMap { $0.cell(column.name) }.max { $0.loses(to: $1) }
+            let isEmptied = emptied.contains(column.name)
+            // An edit that lost is listed already.
+            if let won, !isEmptied,
+                try access.removed.losses(of: step.id, column.name, to: won.value).contains(where: {
+                    column.stored($0) == lost.named
+                })
+            {
+                continue
+            }
             let removal = Conflict(
-                emptied.contains(column.name) ? .emptied : .edited,
+                isEmptied ? .emptied : .edited,
                 step.table.name,
                 step.id,
-                cell: (
-                    column.name, try values.wire(stored[column.index], of: column),
-                    known?.cell(column.name)
-                )
+                cell: (column.name, lost, won)
             )
             try access.removed.add(removal, isSettled: false)
         }

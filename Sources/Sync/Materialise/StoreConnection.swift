@@ -115,6 +115,7 @@ final class StoreConnection {
 
     private func open(_ triggers: [SyncTrigger]) throws -> DatabaseQueue {
         if let queue { return queue }
+        try store.refuseForeignSuperJournal()
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))

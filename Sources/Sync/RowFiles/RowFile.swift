@@ -27,6 +27,12 @@ struct ColumnFiles: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Returns whether backups give a name a meaning.
+    private static func isReserved(_ name: FileName) -> Bool {
+        name == Exclusions.cacheTag
+            || name.description.lowercased().hasPrefix(".grocerydude")
+    }
+
     /// Returns the file of a name in change files; `nil` if a value of the column cannot have it.
     func file(named name: some Collection<UInt8>) -> RowFile? {
         guard Value.isFileName(name), let path = try? RelativePath(validating: name) else {
@@ -37,8 +43,10 @@ struct ColumnFiles: Equatable, Sendable, CustomStringConvertible {
             guard let reference = ExternalReference(name: name) else { return nil }
             return RowFile(directory: directory, path: path, value: reference.value)
         case .path:
-            // Beside a database, such a file would be taken for a part of it.
-            guard Store.database(ofFileBeside: path) == nil else { return nil }
+            // Beside a database, such a file would be taken for a part of it, and others have backups leave files out.
+            guard Store.database(ofFileBeside: path) == nil,
+                !path.components.contains(where: Self.isReserved)
+            else { return nil }
             let value = StoredValue.text(StoredBytes(path.bytes))
             return RowFile(directory: directory, path: path, value: value)
         }

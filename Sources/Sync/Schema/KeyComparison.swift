@@ -27,6 +27,17 @@ enum KeyComparison {
         }
     }
 
+    /// Returns a value as SQLite stores it in a column with an affinity (https://www.sqlite.org/datatype3.html, 3).
+    static func converted(
+        _ value: StoredValue,
+        to affinity: ColumnSchema.Affinity
+    ) -> StoredValue {
+        if affinity == .blob { return value }
+        let folded = folded(value, affinity)
+        guard affinity == .real, case .integer(let number) = folded else { return folded }
+        return .real(bits: Double(number).bitPattern)
+    }
+
     /// Returns a column that refers to another one, as SQL that compares as the other one does.
     static func term(_ column: ColumnSchema, like parent: ColumnSchema) -> String {
         let isNumber = parent.affinity != .text && parent.affinity != .blob
@@ -40,8 +51,11 @@ enum KeyComparison {
 
     private static func text(of number: Double) -> StoredBytes {
         let text = String(format: "%.15g", number)
-        let isWhole = text.allSatisfy { $0.isNumber || $0 == "-" }
-        return StoredBytes(Array((isWhole ? text + ".0" : text).utf8))
+        // SQLite writes 1e+20 as 1.0e+20.
+        let digits = text.prefix { $0.isNumber || $0 == "-" }
+        let isWhole = digits.count == text.count || text.dropFirst(digits.count).first == "e"
+        let whole = isWhole ? digits + ".0" + text.dropFirst(digits.count) : text[...]
+        return StoredBytes(Array(whole.utf8))
     }
 
     /// Returns the number that a text is, all of it but for spaces; `nil` if it is none.
@@ -56,6 +70,11 @@ enum KeyComparison {
     private static func whole(_ number: Double) -> StoredValue {
         Int64(exactly: number).map { .integer($0) } ?? .real(bits: number.bitPattern)
     }
+}
+
+extension StoredValue {
+    /// The number that it is or contains; another value is returned as it is.
+    var asNumber: StoredValue { KeyComparison.folded(self, .numeric) }
 }
 
 extension TableMapping {

@@ -1,4 +1,4 @@
-/// A table that does not sync, with the reason.
+/// A table or a column that does not sync, with the reason.
 public struct LeftOut: Equatable, Sendable, CustomStringConvertible {
     /// The reasons why a table does not sync while others do.
     public enum Reason: Equatable, Sendable {
@@ -13,6 +13,10 @@ public struct LeftOut: Equatable, Sendable, CustomStringConvertible {
         case excluded
         /// The table is Core Data's own, with this file's keys, model or history.
         case coreData
+        /// Its name, or that of a column of its key, is no name in change files.
+        case name
+        /// The name of this column is none.
+        case column(String)
     }
 
     public let table: String
@@ -29,8 +33,15 @@ public struct LeftOut: Equatable, Sendable, CustomStringConvertible {
         case .migrations: "'\(table)' is about this file alone"
         case .excluded: "'\(table)' is left out by the map"
         case .coreData: "'\(table)' is an internal table of Core Data"
+        case .name:
+            "'\(table.prefix(40))': its name, or that of a key's column, is empty or over 1,024 bytes"
+        case .column(let name):
+            "the column '\(name.prefix(40))' of '\(table)': its name is empty or over 1,024 bytes"
         }
     }
+
+    /// Whether all of the table is left out.
+    public var isOfTable: Bool { if case .column = reason { false } else { true } }
 
     /// The tables in which libraries record what they did to a file.
     static let migrationTables: Set<String> = [

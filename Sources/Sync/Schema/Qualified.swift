@@ -1,3 +1,4 @@
+internal import Changes
 internal import Files
 internal import Stores
 
@@ -91,6 +92,7 @@ extension Qualified.Verdict {
         case .table where rules.exclude.contains(name): self = .leftOut(.excluded)
         case .table where LeftOut.migrationTables.contains(name.text) && rules.tables[name] == nil:
             self = .leftOut(.migrations)
+        case .table where !table.isNameable: self = .leftOut(.name)
         case .table where !table.isWithoutRowID && table.rowIDName == nil:
             self = .leftOut(.noRowID)
         case .table:
@@ -135,5 +137,13 @@ extension Qualified.Verdict {
             return
         }
         self = .syncs(Qualified(schema: table, identity: identity, local: local))
+    }
+}
+
+extension TableSchema {
+    /// Whether its name, and those of its key's columns, can be in change files.
+    fileprivate var isNameable: Bool {
+        TableName(name) != nil
+            && (rowIDAlias != nil || primaryKey.allSatisfy { ColumnName(columns[$0].name) != nil })
     }
 }

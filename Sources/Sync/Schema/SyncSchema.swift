@@ -1,3 +1,4 @@
+internal import Changes
 public import Files
 public import Stores
 
@@ -89,7 +90,7 @@ public struct SyncSchema: Sendable {
         refusals += tables.sameNames
         keepers = schema.tables.filter { table($0.name) == nil }.flatMap { keepers(of: $0, schema) }
         digest = Self.digest(of: tables)
-        isCoreData = coreData != nil
+        (isCoreData, leftOut) = (coreData != nil, leftOut + tables.unnamedColumns)
         for table in tables {
             refusals += Self.refusals(of: probe.writing(to: table.schema), table)
         }
@@ -145,6 +146,16 @@ public struct SyncSchema: Sendable {
 }
 
 extension [SyncTable] {
+    /// The columns whose names cannot be in change files.
+    fileprivate var unnamedColumns: [LeftOut] {
+        flatMap { table in
+            table.columns.filter { ColumnName($0.wireName) == nil }.map {
+                let name = table.schema.columns[$0.place].name
+                return LeftOut(table: table.name, reason: .column(name))
+            }
+        }
+    }
+
     /// The refusals of wire names that two tables, or two columns of one table, share.
     fileprivate var sameNames: [SyncRefusal] {
         var refusals: [SyncRefusal] = []

@@ -7,13 +7,30 @@ extension TableMapping {
 
     /// Returns the values of a state for its columns, in their form for comparisons of rows.
     func values(of state: RowState) -> [Value] { columns.values(of: state) }
+
+    /// Returns the values that a row had by the columns' numbers, in the form of the columns' present types.
+    ///
+    /// A column of another type has 5.0 where it had 5, and nobody has edited that.
+    func parts(of row: ShownRow, _ numbers: [Int64]) throws -> [Int64: RowImage.Part] {
+        var parts = try row.image.partsByColumn()
+        for (column, number) in zip(columns, numbers) {
+            if let part = parts[number] { parts[number] = column.stored(part) }
+        }
+        return parts
+    }
+
+    /// Returns the value of a cell as its store has it.
+    func stored(_ cell: Cell) -> Value {
+        place(of: cell.column).map { columns[$0].stored(cell.value) } ?? cell.value
+    }
 }
 
 extension [ColumnMapping] {
-    /// Returns the values of a state for the columns, in their form for comparisons of rows.
+    /// Returns the values of a state for the columns, as their store has them, in their form for comparisons of rows.
     func values(of state: RowState) -> [Value] {
         map { column in
-            column.compared(state.cell(column.name)?.value ?? column.missingValue)
+            let value = state.cell(column.name)?.value ?? column.missingValue
+            return column.stored(column.compared(value))
         }
     }
 }
@@ -38,6 +55,20 @@ extension ColumnMapping {
     var missingValue: Value {
         let value = (defaultValue ?? .null).wire
         return isReferenceByValue && value != .null ? .plain(value) : value
+    }
+
+    /// Returns a value in the form that a store gives it by the column's type; a name of an entity has no other.
+    func stored(_ value: Value) -> Value {
+        guard entities == nil, let stored = value.stored else { return value }
+        let converted = KeyComparison.converted(stored, to: affinity).wire
+        if case .plain = value { return .plain(converted) }
+        return converted
+    }
+
+    /// Returns a part of an image in the form that a store gives it by the column's present type.
+    func stored(_ part: RowImage.Part) -> RowImage.Part {
+        guard entities == nil, let stored = part.stored else { return part }
+        return .init(KeyComparison.converted(stored, to: affinity))
     }
 }
 

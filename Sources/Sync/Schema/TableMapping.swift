@@ -52,7 +52,7 @@ final class TableMapping: Sendable {
                 parent: parent.flatMap { parent in
                     reference?.namesNumbers(of: parent) == true ? TableName(parent.wireName) : nil
                 },
-                keepsForm: [.text, .blob].contains(table.schema.columns[column.place].affinity),
+                affinity: table.schema.columns[column.place].affinity,
                 isReferenceByValue: table.references.contains {
                     $0.columns.contains(column.place) && tables[$0.parent] != nil
                         && !$0.namesNumbers(of: tables[$0.parent])
@@ -173,14 +173,16 @@ struct ColumnMapping: Equatable {
     let defaultValue: StoredValue?
     /// The table whose rows it names by their integer keys; such a value is sent as a row id.
     let parent: TableName?
-    /// Whether a number may be there in several forms, such as 7.0 and '07'.
-    let keepsForm: Bool
+    let affinity: ColumnSchema.Affinity
     /// Whether it belongs to a reference that repeats values of the other row.
     let isReferenceByValue: Bool
     /// The names of the entities whose numbers it holds; the names are sent.
     let entities: EntityNumbers?
     /// The files beside the store that its values may name.
     let files: ColumnFiles?
+
+    /// Whether a number may be there in several forms, such as 7.0 and '07'.
+    var keepsForm: Bool { [.text, .blob].contains(affinity) }
 
     /// Returns the part of a row's image for the column, which does not depend on the store's entity numbers.
     ///

@@ -112,10 +112,15 @@ struct CapturedTables {
     /// - Parameters:
     ///   - id: see `SyncSchema.digest`.
     ///   - tables: the tables that sync.
+    ///   - snapshot: the store.
     /// - Returns: the changes since the last capture.
     /// - Throws: `SyncRefusal.renamed`, `SyncRefusal.otherReference` if a column now names rows of another table, and
     ///   the map does not say so; `SidecarError`.
-    func takeSchema(_ id: Digest, _ tables: [TableMapping]) throws -> SchemaChange {
+    func takeSchema(
+        _ id: Digest,
+        _ tables: [TableMapping],
+        _ snapshot: StoreSnapshot
+    ) throws -> SchemaChange {
         var change = SchemaChange()
         change.isMigration = try keepSchema(Array(id.bytes.prefix(16)))
         let meanings = ColumnMeanings(tables)
@@ -124,8 +129,15 @@ struct CapturedTables {
             return change
         }
         guard former != meanings else { return change }
-        try RenameCheck(former: former, present: meanings, map: access.membership.map).run(tables)
-        let rules = SchemaRules(try access.membership.map)
+        let map = try access.membership.map
+        try RenameCheck(
+            former: former,
+            present: meanings,
+            map: map,
+            access: access,
+            snapshot: snapshot
+        ).run(tables)
+        let rules = SchemaRules(map)
         for table in tables {
             let columns = meanings.changed(since: former, in: table.name)
             if columns.isEmpty { continue }

@@ -179,6 +179,9 @@ final class HeldRows {
         hasTiesNow = nil
     }
 
+    /// Returns whether a row is alive and not shown, and no other row is shown in its place.
+    func hides(_ id: RowID) throws -> Bool { try row(id).map { $0.why != .same } ?? false }
+
     /// Returns the record of a held row; `nil` if the row is not held.
     func row(_ id: RowID) throws -> HeldRow? {
         guard try hasTies else { return nil }

@@ -100,6 +100,27 @@ struct RemovedRows {
         return nil
     }
 
+    /// Returns whether an entry needs a person: it is an edit that lost, or a row that is not shown, or not whole.
+    func isAsked(_ number: Int64) throws -> Bool {
+        try access.count(
+            """
+            SELECT count(*) FROM removed WHERE n = ? AND (conflict = 1 OR kind IN ('yielded', 'hidden', 'emptied')
+                AND (id IN (SELECT id FROM held) OR id IN (SELECT id FROM emptied)))
+            """,
+            [number]
+        ) > 0
+    }
+
+    /// Returns the listed values of a row's column that lost to a value.
+    func losses(of id: RowID, _ column: ColumnName, to won: Value) throws -> [Value] {
+        let sql = "SELECT lost FROM conflict WHERE id = ? AND c = ? AND won = ?"
+        let listed = try access.rows(
+            sql,
+            [Data(id.bytes), access.number(of: column), Data(won.encoded)]
+        )
+        return try listed.compactMap { try decoded($0.bytes(0)) }
+    }
+
     var conflictCount: Int64 { get throws { try access.count("SELECT count(*) FROM conflict") } }
 
     /// Returns the number of a table's rows with initial values that lost.

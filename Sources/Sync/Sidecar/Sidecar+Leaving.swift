@@ -1,10 +1,45 @@
+internal import Changes
 internal import Files
 internal import Foundation
 internal import GRDB
+internal import Remotes
 public import Stores
 public import SystemPackage
 
 extension Sidecar {
+    /// Returns the number of changes that were not sent, with those of the store that no run has captured.
+    ///
+    /// These are captured on a copy of the sidecar; of a store that has begun to leave, or to join, none are counted.
+    ///
+    /// - Parameters:
+    ///   - store: the store.
+    ///   - options: the options of an exchange.
+    /// - Returns: the number.
+    /// - Throws: `SyncDecision`, `SyncRefusal`, `StoreError`, `SidecarError`, `FileError`.
+    public func unsentChanges(
+        of store: Store,
+        _ options: StoreExchange.Options
+    ) throws -> Int64 {
+        guard try read({ try $0.membership.phase == .on }) else {
+            return try SyncOverview(of: self).unsentChanges
+        }
+        let scratch = try ScratchDirectory(in: options.scratch)
+        defer { withExtendedLifetime(scratch) {} }
+        let copy = try copy(to: scratch.path.appending("sync"))
+        defer { try? copy.close() }
+        var options = options
+        options.acceptsChanges = true
+        let (group, now) = try copy.read { (try $0.membership.group, try $0.integer("now") ?? 0) }
+        try StoreExchange(
+            of: store,
+            sidecar: copy,
+            container: Container(LocalFolder(scratch.path), group: group, scratch: scratch.path),
+            now: Date(milliseconds: now),
+            options: options
+        ).capture(seeds: false)
+        return try SyncOverview(of: copy).unsentChanges
+    }
+
     /// Ends the store's part in its group, so that no run exchanges it any more.
     ///
     /// - Throws: `SidecarError`.

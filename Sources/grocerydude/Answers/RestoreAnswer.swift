@@ -140,11 +140,9 @@ enum UndoHint {
     ///   - paths: the restored paths if only a part was restored, since later changes of other paths must stay.
     /// - Returns: the command.
     static func command(_ safety: Backup, only paths: [String]) -> String {
+        guard safety.distrust != nil else { return "'grocerydude restore --undo'" }
         let names = paths.map(Advice.part)
         let only = names.isEmpty ? "" : " --only \(names.joined(separator: " "))"
-        guard safety.distrust == nil else {
-            return "'\(Advice.command("restore\(only)", safety.displayName))'"
-        }
-        return "'grocerydude restore --undo\(only)'"
+        return "'\(Advice.command("restore\(only)", safety.displayName))'"
     }
 }

@@ -34,8 +34,10 @@ struct StatusAnswer: Answer {
 
     struct ScheduleState: Encodable {
         var schedule: String
-        /// Whether a scheduler runs it.
+        /// Whether a scheduler has it.
         var installed: Bool
+        /// Whether that scheduler will begin the next run.
+        var enabled: Bool
     }
 
     var stores: String
@@ -161,8 +163,9 @@ struct StatusAnswer: Answer {
         rows += missed.map { ["missed", $0.summary] }
         if backups ?? 0 > 0 { rows += provedRows }
         if let nextRun { rows.append(["next run", nextRun.description]) }
-        if let schedule, !schedule.installed {
-            rows.append(["next run", "none: '\(schedule.schedule)' is not installed"])
+        if let schedule, !schedule.enabled {
+            let lack = schedule.installed ? "enabled" : "installed"
+            rows.append(["next run", "none: '\(schedule.schedule)' is not \(lack)"])
             rows.append(["", "run 'grocerydude schedule install'"])
         }
         for finding in findings {
@@ -170,7 +173,7 @@ struct StatusAnswer: Answer {
             if let remedy = finding.remedy { rows.append(["", remedy]) }
         }
         rows += remarks.map { ["remark", $0] }
-        console.answer(lines: Columns(rows: rows).lines)
+        console.answer(lines: Columns(rows: rows.map { $0.map(console.hinted) }).lines)
     }
 
     /// The last proof that a restore works.

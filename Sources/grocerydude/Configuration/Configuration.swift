@@ -1,5 +1,6 @@
 internal import Files
 internal import Foundation
+internal import Operations
 internal import Remotes
 internal import SystemPackage
 
@@ -101,15 +102,27 @@ struct Configuration {
         return faults
     }
 
-    /// Refuses profiles of different stores with the same metrics file or origin.
+    /// Refuses profiles that would hide, prune or restore each other's backups.
     ///
-    /// Metrics of one would hide the other's, and each would prune and restore the other's backups.
+    /// Those are profiles of different stores with the same metrics file or origin, and profiles of one origin that
+    /// keep other backups in one folder.
     private func refuseShared() throws {
-        let profiles = try file?.profiles.map { try configured($0, Profile(name: $0.name)) } ?? []
+        let policy = Setting.all.map(\.key).filter { $0.hasPrefix("retention.keep_") }
+        let profiles: [Profile] =
+            try file?.profiles.map {
+                try configured($0, Profile(name: $0.name), also: ["prune"] + policy)
+            } ?? []
         for (index, profile) in profiles.enumerated() {
-            for other in profiles[..<index]
-            where !Self.isSame(other.stores.string, profile.stores.string) {
+            for other in profiles[..<index] {
                 let names = [other, profile].compactMap(\.name)
+                guard !Self.isSame(other.stores.string, profile.stores.string) else {
+                    guard profile.prunes || other.prunes, profile.retention != other.retention,
+                        !profile.retention.isEmpty, !other.retention.isEmpty,
+                        Self.isSame(other.remote, profile.remote),
+                        profile.originName == other.originName
+                    else { continue }
+                    throw ConfigurationError.sharedFolder(profile.remote, names: names)
+                }
                 if let one = other.metricsFile?.string, let value = profile.metricsFile?.string,
                     Self.isSame(one, value)
                 {
@@ -168,10 +181,11 @@ struct Configuration {
     /// Returns a profile with the places from the configuration alone, if it names them.
     private func configured(
         _ named: (name: String, values: ConfigurationFile.Values)?,
-        _ profile: Profile
+        _ profile: Profile,
+        also more: [String] = []
     ) throws -> Profile {
         var profile = profile
-        let keys: Set = ["stores", "remote", "metrics_file", "origin"]
+        let keys = Set(["stores", "remote", "metrics_file", "origin"] + more)
         for setting in Setting.all where keys.contains(setting.key) {
             let value = named?.values[setting.key] ?? file?.common[setting.key]
             if let value { try setting.read(value, &profile) }

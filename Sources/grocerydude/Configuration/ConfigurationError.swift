@@ -16,6 +16,8 @@ enum ConfigurationError: ExplainedError {
     case notForAll(String)
     /// Profiles of different stores share the value of a setting that must be unique.
     case shared(String, String, names: [String])
+    /// Profiles of the same stores keep different backups in one folder.
+    case sharedFolder(String, names: [String])
     /// A flag or an environment variable has an invalid value.
     case wrongValue(String, WrongValue)
     /// A person's file, or a piece that a person has changed, decides a setting; its place, and what to do there.
@@ -46,6 +48,8 @@ enum ConfigurationError: ExplainedError {
         case .notForAll(let name): "\(name) would be the same for all profiles"
         case .shared(let key, let value, let names):
             "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) have different stores but the same '\(key)': '\(value)'"
+        case .sharedFolder(let address, let names):
+            "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) would remove each other's backups: they keep different ones of the same stores in '\(address)'"
         case .wrongValue(let name, let wrong): "\(name) \(wrong.reason)"
         case .handwritten(let place, _, _):
             "the configuration was not changed: '\(place)' was written by hand"
@@ -77,6 +81,7 @@ enum ConfigurationError: ExplainedError {
                 "say which: \(names.map { "'\(Advice.option("profile", $0))'" }.joined(separator: ", "))"
         case .notForAll: return "set it in each profile, or name one with '--profile'"
         case .shared(let key, _, _): return "give each profile a '\(key)' of its own"
+        case .sharedFolder: return "give each profile a 'remote' or an 'origin' of its own"
         case .wrongValue(_, let wrong): return wrong.hint
         case .handwritten(_, let profile, let steps):
             let place = profile.map { "in profile '\($0)'" } ?? "at the top"

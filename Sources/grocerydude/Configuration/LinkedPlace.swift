@@ -44,7 +44,23 @@ struct LinkedPlace {
             guard names.count < 2 else {
                 throw ConfigurationError.whichProfile(file: files.path.string, names: names)
             }
-            profile = names.first
+            // Without a name, a second profile would take the place of the first for commands without a choice.
+            let isUnnamed = !mayBeMissing || merged?.common["remote"] != nil
+            profile = names.first ?? (isUnnamed ? nil : "default")
+        }
+    }
+
+    /// Whether the configuration does not have the profile yet.
+    var isNew: Bool {
+        profile.map { name in merged?.profiles.contains { $0.name == name } != true } ?? false
+    }
+
+    /// The remote folder of a configuration without profiles, to which a first profile gives a name; `nil` if a profile
+    /// has one already.
+    var unnamed: String? {
+        get throws {
+            guard isNew, profile != "default", profilesCount == 0 else { return nil }
+            return try remote?.address
         }
     }
 
@@ -54,14 +70,31 @@ struct LinkedPlace {
     /// The configured remote folder, whether the profile itself defines it, and its origin.
     var remote: (address: String, isOwn: Bool, origin: Origin)? {
         get throws {
-            let own = merged?.values(of: profile)?["remote"]
-            guard let value = own ?? merged?.common["remote"],
-                let setting = Setting.all.first(where: { $0.key == "remote" })
-            else { return nil }
-            var scratch = Profile()
-            try setting.read(value, &scratch)
-            return (scratch.remote, profile == nil || own != nil, value.origin)
+            guard let (value, isOwn) = value(of: "remote") else { return nil }
+            return (try read("remote").remote, isOwn, value.origin)
         }
+    }
+
+    /// The configured stores directory, else the default one.
+    var stores: FilePath { get throws { try read("stores").stores } }
+
+    /// The profile's own stores directory; `nil` if none is configured for it.
+    var ownStores: FilePath? {
+        get throws { value(of: "stores")?.isOwn == true ? try stores : nil }
+    }
+
+    /// Returns a setting's value, and whether the profile itself has it.
+    private func value(of key: String) -> (value: WrittenValue, isOwn: Bool)? {
+        let own = merged?.values(of: profile)?[key]
+        return (own ?? merged?.common[key]).map { ($0, profile == nil || own != nil) }
+    }
+
+    private func read(_ key: String) throws -> Profile {
+        var scratch = Profile()
+        if let value = value(of: key)?.value {
+            try Setting.all.first { $0.key == key }?.read(value, &scratch)
+        }
+        return scratch
     }
 
     /// Returns the path of the generated piece for a profile; `nil` is for all profiles.

@@ -115,8 +115,7 @@ extension Profile {
     ///
     /// - Throws: `ConfigurationError.exposed` with the name of the setting.
     func refuseExposed() throws {
-        for setting in Setting.all
-        where setting.key.hasPrefix("hooks.") || setting.key == "password_command" {
+        for setting in Setting.all where setting.isOfCommands {
             for line in setting.show(self).lines {
                 let exposure = Exposure(ofProgramsIn: line, home: ProcessEnvironment.home)
                 try refuse("the command of '\(setting.key)'", exposure)
@@ -139,9 +138,18 @@ extension Profile {
         }
     }
 
+    /// The user's command lines.
+    var commandLines: [String] {
+        Setting.all.filter(\.isOfCommands).flatMap { $0.show(self).lines }
+    }
+
     private func refuse(_ what: String, _ exposure: Exposure?) throws {
         if let exposure { throw ConfigurationError.exposed(what, exposure) }
     }
+}
+
+extension Setting {
+    fileprivate var isOfCommands: Bool { key.hasPrefix("hooks.") || key == "password_command" }
 }
 
 extension Hooks {

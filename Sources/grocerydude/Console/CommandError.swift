@@ -21,6 +21,8 @@ enum CommandError: ExplainedError {
     case notChangedByRestore([String], safety: String)
     /// Another remote folder is linked already.
     case alreadyLinked(profile: String?, to: String)
+    /// The profile is of another stores directory.
+    case ofOtherStores(profile: String?, String)
     /// The remote folder to unlink belongs to all profiles.
     case linkedForAll(String, at: String)
     /// Nothing to link is named.
@@ -37,6 +39,8 @@ enum CommandError: ExplainedError {
     case severalSigners(String, [String])
     /// The newest backup has no trusted signature, and nobody can be asked.
     case notTrusted(String, reason: String, origin: String?)
+    /// The newest backup lacks data, and nobody can be asked.
+    case doubtful(String, reason: String, isDamaged: Bool)
     /// Backups are encrypted, but the store is to take part in sync, which does not encrypt.
     case syncIsPlain
     /// No notification is configured that could be sent.
@@ -47,9 +51,11 @@ enum CommandError: ExplainedError {
     var outcome: FailureOutcome {
         switch self {
         case .answerLost: .partial
-        case .noProcesses, .tooFewThreads, .alreadyLinked, .badMap, .notAReport: .failed
+        case .noProcesses, .tooFewThreads, .alreadyLinked, .ofOtherStores, .badMap, .notAReport:
+            .failed
         case .noSigner, .restoreWithoutSafety, .notChangedByRestore: .notFound
-        case .notTrusted: .restoreFailed
+        case .doubtful(_, _, true): .damaged
+        case .notTrusted, .doubtful: .restoreFailed
         default: .usage
         }
     }
@@ -69,6 +75,8 @@ enum CommandError: ExplainedError {
             "the last restore, which made '\(safety)', changed nothing of '\(paths.joined(separator: "', '"))'"
         case .alreadyLinked(let profile, let address):
             "\(profile.map { "'\($0)' is " } ?? "")already linked to '\(address)'"
+        case .ofOtherStores(let profile, let path):
+            "\(profile.map { "'\($0)'" } ?? "the configuration") is of '\(path)', which would not be backed up any more"
         case .linkedForAll(let address, let place):
             "'\(address)' is linked for all profiles, in '\(place)'"
         case .nothingToLink: "no folder is named to link to"
@@ -80,6 +88,8 @@ enum CommandError: ExplainedError {
         case .severalSigners(let name, let keys):
             "several keys signed backups of '\(name)': \(keys.joined(separator: ", "))"
         case .notTrusted(let backup, let reason, _): "'\(backup)' is the newest, but \(reason)"
+        case .doubtful(let backup, let reason, _):
+            "nothing was restored: '\(backup)', the newest, \(reason)"
         case .syncIsPlain:
             "backups are encrypted, but sync would write all rows unencrypted into its container, and keep an unencrypted copy of the store, 'before.sqlite', on this machine"
         case .noNotifications: "there is nobody to notify: 'notify' is not set"
@@ -102,6 +112,8 @@ enum CommandError: ExplainedError {
         case .notChangedByRestore(let paths, _):
             "run 'grocerydude list' for a backup made before an earlier restore, then 'grocerydude restore NAME \(paths.map { "--only \(shellWord($0))" }.joined(separator: " "))'"
         case .alreadyLinked: "use '--replace' to link another folder; the backups there stay"
+        case .ofOtherStores:
+            "for another application, add '--profile NAME'; to replace this one, add '--replace'"
         case .linkedForAll:
             "give each profile a folder of its own: grocerydude link DIR --profile NAME"
         case .nothingToLink:
@@ -114,6 +126,8 @@ enum CommandError: ExplainedError {
         case .notTrusted(let backup, _, let origin):
             origin.map { "to trust that machine, run '\(Advice.command("trust add", $0))'" }
                 ?? "to restore it anyway, name it: \(Advice.command("restore", backup))"
+        case .doubtful(let backup, _, _):
+            "see the others with 'grocerydude list', and name one; to restore this one, run: \(Advice.command("restore --yes", backup))"
         case .syncIsPlain: "use '--plain' if everybody who can read the container may read the rows"
         case .noNotifications:
             "try one: grocerydude notify test --set notify=mail:\(shellWord(NSUserName()))"

@@ -16,6 +16,7 @@ final class Console: Sendable {
     /// The progress for other runs, which wait for this one or look at it.
     private let record = Mutex(StatusLines())
     private let lostAnswer = Mutex<Errno?>(nil)
+    private let places = Mutex(HintedPlaces())
     private static let records = FilePath(ProcessEnvironment.state + "/grocerydude/progress")
 
     /// - Parameters:
@@ -28,6 +29,12 @@ final class Console: Sendable {
         progress = Mutex(isShown && isatty(2) == 1 && !style.json ? ProgressBar() : nil)
         statusLines = Mutex(isShown && style.json ? StatusLines() : nil)
     }
+
+    /// Has the commands in hints mean the places of a run.
+    func hint(in places: HintedPlaces) { self.places.withLock { $0 = places } }
+
+    /// Returns a text whose commands mean the places of the run.
+    func hinted(_ text: String) -> String { places.withLock { $0 }.applied(to: text) }
 
     /// Whether there is a terminal for questions.
     var canAsk: Bool { isatty(0) == 1 && isatty(2) == 1 }
@@ -98,7 +105,7 @@ final class Console: Sendable {
     /// Writes a message for people, unless only errors are wanted.
     func message(_ text: String) {
         guard style.level >= .info else { return }
-        withoutProgress { say(label + text) }
+        withoutProgress { say(label + hinted(text)) }
     }
 
     /// Writes an error with its hint, on one line if only errors are wanted.
@@ -107,7 +114,7 @@ final class Console: Sendable {
             let message = ErrorMessage(
                 code: ExitStatus(error).rawValue,
                 message: explain(error),
-                hint: Hint.after(error),
+                hint: Hint.after(error).map(hinted),
                 profile: profile
             )
             let line = ((try? Self.json(message)) ?? "{}") + "\n"
@@ -119,8 +126,8 @@ final class Console: Sendable {
             return
         }
         withoutProgress {
-            let hint = Hint.after(error)
-            let text = "error: \(label)\(explain(error))"
+            let hint = Hint.after(error).map(hinted)
+            let text = "error: \(label)\(hinted(explain(error)))"
             guard !style.quiet else { return say(text + (hint.map { "; hint: \($0)" } ?? "")) }
             say(text)
             if let hint { say("hint: \(hint)") }
@@ -235,6 +242,7 @@ final class Console: Sendable {
     private func report(_ type: String, _ text: String) {
         let isProblem = type == "problem" || type == "warning"
         guard isProblem || style.level >= .info else { return }
+        let text = hinted(text)
         withoutProgress {
             if style.json {
                 var message = ["message_type": type, "message": text]

@@ -33,13 +33,20 @@ struct UsageError: ExplainedError {
 }
 
 extension UsageError {
-    /// An error for arguments or variables that are no UTF-8, since as text they would name other files.
-    static var ofBytes: UsageError? {
+    /// An error for arguments or variables that would name other files: as text, or in another working directory.
+    static var ofNames: UsageError? {
         if let argument = ProgramArguments.firstThatIsNoText {
             return UsageError("the argument '\(printable(argument))' is not UTF-8", hint: rename)
         }
         if let name = ProcessEnvironment.unreadable {
             return UsageError("the environment variable \(name) is not UTF-8", hint: rename)
+        }
+        // Keys, settings and state would be searched in the working directory.
+        guard ProcessEnvironment.home.hasPrefix("/") else {
+            return UsageError(
+                "HOME is '\(ProcessEnvironment.home)', and not an absolute path",
+                hint: "set it, as in: HOME=\"$PWD/DIRECTORY\" grocerydude list"
+            )
         }
         guard let path = getcwd(nil, 0) else { return nil }
         defer { free(path) }

@@ -48,6 +48,10 @@ struct CommandRun {
     private func attempt(_ command: some InvokedCommand) async -> CommandResult {
         let result: CommandResult
         do {
+            // A killed run may have left data that its backup has only encrypted.
+            if !command.changesNothing {
+                ScratchDirectory.removeAbandoned(in: invocation.context.scratch)
+            }
             try await recover(command.changesNothing ? .none : command.recovery)
             result = try await command.run(invocation)
             invocation.console.finish()
@@ -93,6 +97,7 @@ struct CommandRun {
             began: invocation.now
         )
         run.origin = invocation.origin.name
+        run.lines = invocation.profile.commandLines
         let isSuspended = command == .backup && invocation.suspension != nil
         if invocation.isWithProfilesStores, !isSuspended {
             run.hooks = invocation.profile[hooksFor: command]

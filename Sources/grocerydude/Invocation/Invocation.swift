@@ -206,6 +206,9 @@ struct Invocation {
     /// Returns a moment in the form that answers use.
     func local(_ date: Date) -> LocalTime { LocalTime(date, in: timeZone) }
 
+    /// Whether this machine has no key and trusts no other's, so that all backups count alike.
+    var knowsNobody: Bool { (try? memory.catalog.knowsNobody) ?? false }
+
     /// Prints an answer after a command's work, and returns its result.
     func answer(_ answer: some Answer, problems: [Problem] = []) throws -> CommandResult {
         try console.answer(answer)

@@ -60,6 +60,13 @@ extension InvokedCommand {
             try Interruption.check()
             let console = runsAllProfiles ? Console(output.style, profile: profile.name) : console
             let invocation = Invocation(profile, console, changesNothing: changesNothing)
+            console.hint(
+                in: HintedPlaces(
+                    stores.configuration,
+                    invocation,
+                    isOneOfSeveral: runsAllProfiles
+                )
+            )
             worst = .worse(worst, await CommandRun(invocation).run(self))
         }
         return worst

@@ -5,6 +5,8 @@ internal import SystemPackage
 struct KeySettings: Equatable, Sendable {
     /// The word for a password in the list of recipients.
     static let passwordWord = "password"
+    /// The word for no recipients: backups are not encrypted, even beside encrypted ones.
+    static let noneWord = "none"
 
     /// The public keys of the recipients, files with them, or the word for a password.
     ///
@@ -48,7 +50,9 @@ extension WrittenValue {
     ///
     /// - Throws: `WrongValue`, without the value if that is a secret.
     func recipients() throws -> [String] {
-        let wanted = "public keys, files of them, or '\(KeySettings.passwordWord)'"
+        let wanted =
+            "public keys, files of them, '\(KeySettings.passwordWord)' or '\(KeySettings.noneWord)'"
+        if try texts(wanted) == [KeySettings.noneWord] { return [] }
         return try lines(wanted).map { value in
             let text = try value.text(wanted) { $0 }
             do {

@@ -5,7 +5,9 @@ internal import SystemPackage
 
 /// The options for increments.
 struct IncrementFlags: ParsableArguments {
-    @Flag(help: "Save only what differs from an earlier backup, if there is one.")
+    @Flag(
+        help: "Save only what differs from an earlier backup; stores below 16 MiB are saved whole."
+    )
     var incremental = false
 
     @Flag(help: "With '--incremental': make a full backup, on which others may be built.")

@@ -36,7 +36,7 @@ struct PartOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "If a row exists with other values: \(RowReturn.Conflict.allCases.map(\.rawValue).joined(separator: ", ")).",
+            "What to do if a row exists with other values.",
             valueName: "how"
         )
     )

@@ -19,7 +19,7 @@ struct ScheduleOptions: ParsableArguments {
 struct SchedulerOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The scheduler: \(ScheduleKind.allCases.map(\.rawValue).joined(separator: ", ")); else the one of this machine.",
+            "The scheduler; else the one of this machine.",
             valueName: "kind"
         )
     )

@@ -30,7 +30,7 @@ struct SetupOptions: ParsableArguments {
     )
     var notify: [String] = []
 
-    @Flag(help: "Send backups to another folder than before; the old backups stay.")
+    @Flag(help: "Replace the profile's folder or stores directory; the old backups stay.")
     var replace = false
 
     func validate() throws {

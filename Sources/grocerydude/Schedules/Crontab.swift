@@ -68,6 +68,17 @@ struct Crontab: Equatable {
         }
     }
 
+    /// The names of the jobs in the table.
+    var names: [String] {
+        lines.compactMap { line in
+            let text = String(decoding: line, as: UTF8.self)
+            guard text.hasPrefix(Self.begin), let end = text.firstRange(of: " (made by ") else {
+                return nil
+            }
+            return String(text[..<end.lowerBound].dropFirst(Self.begin.count))
+        }
+    }
+
     /// Removes a job, and leaves all other lines unchanged.
     mutating func remove(_ name: String) throws {
         while let range = try range(of: name) { lines.removeSubrange(range) }

@@ -56,6 +56,36 @@ struct InstalledSchedule {
     /// Whether a scheduler runs it.
     var isThere: Bool { kind != nil }
 
+    /// Returns warnings of schedules whose profiles the configuration does not have.
+    ///
+    /// - Throws: `ConfigurationError`, `ScheduleError`, `ProcessError`.
+    static func strays(
+        _ options: ConfigurationOptions,
+        _ kinds: [ScheduleKind] = ScheduleKind.allCases
+    ) async throws -> [String] {
+        let names = try Configuration(options).names
+        var strays: [String] = []
+        for kind in kinds {
+            for case let name? in try await ScheduleInstallation(kind: kind).profiles()
+            where !names.contains(name) {
+                strays.append(
+                    "\(kind.rawValue) runs commands of the profile '\(name)', which is not configured: run 'grocerydude schedule remove \(Advice.option("profile", name))'"
+                )
+            }
+        }
+        return strays.sorted()
+    }
+
+    /// Whether its scheduler will begin the next run.
+    var isEnabled: Bool {
+        get async {
+            guard let kind else { return false }
+            let installation = ScheduleInstallation(kind: kind)
+            if installation.isEnabled(name, isService: isService) { return true }
+            return await inactivity() == nil
+        }
+    }
+
     /// Finds the schedules of a profile's commands; none if the places are not the profile's.
     ///
     /// - Throws: `ScheduleError`, `HistoryError`, `FileError`, `ProcessError`.
@@ -70,7 +100,7 @@ struct InstalledSchedule {
 
     /// Finds the schedule of a command; `nil` if it was never installed, or is removed.
     private init?(_ command: Run.Command, _ invocation: Invocation) async throws {
-        name = ScheduledJob.name(command, of: invocation.profile)
+        name = ScheduledJob.name(command, of: invocation.profile.name)
         let installation = try invocation.log.installation(name)
         var schedule = installation.flatMap { Schedule($0.schedule) }
         var (kind, since) = (ScheduleKind?.none, installation?.since)

@@ -5,8 +5,10 @@ enum ScheduleError: ExplainedError {
     case noSchedule(profile: String?, file: String?)
     /// No scheduler was found on this machine.
     case noKind
-    /// systemd runs no manager for this user.
-    case noUserManager
+    /// systemd does not run here, or runs no manager for this user.
+    case noManager(isOfUser: Bool)
+    /// The options name another place than the profile's, whose schedule would be replaced.
+    case ofOtherPlace(profile: String?, key: String, place: String)
     /// A program is not installed.
     case noProgram(String)
     case program(String, reason: String)
@@ -28,7 +30,10 @@ enum ScheduleError: ExplainedError {
         case .noSchedule(.some(let name), _): "the profile '\(name)' has no schedule"
         case .noSchedule(nil, _): "there is no schedule"
         case .noKind: "there is neither systemd nor cron here to run backups"
-        case .noUserManager: "systemd has no manager for this user to start backups"
+        case .noManager(true): "systemd has no manager for this user to start backups"
+        case .noManager(false): "systemd does not run here"
+        case .ofOtherPlace(let profile, let key, let place):
+            "nothing was installed: \(profile.map { "the profile '\($0)'" } ?? "the configuration") has another '\(key)', '\(place)'"
         case .noProgram(let name): "the program '\(name)' is not installed"
         case .program(let command, let reason): "'\(command)' failed: \(reason)"
         case .notForKind(let schedule, let kind):
@@ -50,7 +55,10 @@ enum ScheduleError: ExplainedError {
             "add 'schedule: daily 03:30' to '\(file)', or use '--schedule \"daily 03:30\"'"
         case .noSchedule(_, nil): "use '--schedule \"daily 03:30\"'"
         case .noKind: "'--dry-run --kind cron' prints lines for another program"
-        case .noUserManager:
+        case .noManager(false): "use '--kind cron', or write the files alone with '--no-enable'"
+        case .ofOtherPlace:
+            "give the other one a profile: grocerydude link FOLDER --stores DIR --profile NAME"
+        case .noManager(true):
             "log in at the machine or with ssh, or run 'loginctl enable-linger', or use '--kind cron'"
         case .noProgram, .program:
             "'--dry-run' prints the files; '--no-enable' writes them and starts nothing"

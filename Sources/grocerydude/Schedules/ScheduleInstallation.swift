@@ -89,10 +89,68 @@ struct ScheduleInstallation {
             try await changeCrontab { try $0.remove(name) }
             return paths
         }
-        try await disable(name)
+        try await whereManaged { try await disable(name) }
         for path in paths { try LocalFileSystem().remove(FilePath(path)) }
-        if enables { try await systemctl("daemon-reload") }
+        if enables { try await whereManaged { try await systemctl("daemon-reload") } }
         return paths
+    }
+
+    /// Removes the jobs of a profile, which the configuration may have no more.
+    ///
+    /// - Parameters:
+    ///   - profile: the profile's name; `nil` for jobs without a profile.
+    ///   - kinds: the schedulers.
+    ///   - disables: whether to notify the schedulers.
+    ///   - isDryRun: whether to only find the files.
+    /// - Returns: the paths of the files, with the job's name for the crontab.
+    static func remove(
+        _ profile: String?,
+        _ kinds: [ScheduleKind],
+        disabling disables: Bool,
+        isDryRun: Bool
+    ) async throws -> [String] {
+        var removed: [String] = []
+        for kind in kinds {
+            let installation = ScheduleInstallation(kind: kind, enables: disables)
+            for command in Run.Command.scheduled {
+                let name = ScheduledJob.name(command, of: profile)
+                let paths =
+                    try await isDryRun
+                    ? installation.installed(name).map(\.path) : installation.uninstall(name)
+                removed += paths.map { $0 == ScheduleFile.crontab ? "\($0): \(name)" : $0 }
+            }
+        }
+        return removed
+    }
+
+    /// Returns the profiles with installed jobs; `nil` stands for jobs without a profile.
+    func profiles() async throws -> Set<String?> {
+        let names: [String]
+        switch kind {
+        case .cron:
+            names = SystemProgram.path(of: "crontab") == nil ? [] : try await crontab().names
+        case .systemdUser, .systemdSystem:
+            let directory = FilePath(ScheduleFile.paths(of: "", kind)[0]).removingLastComponent()
+            let files = (try? Directory.open(directory).names().map(\.description)) ?? []
+            names = files.filter { $0.hasSuffix(".service") }.map { String($0.dropLast(8)) }
+        }
+        return Set(names.filter { !$0.hasSuffix("@failed") }.compactMap(ScheduledJob.profile))
+    }
+
+    /// Whether systemd starts a job's timer or service with the machine or the session; `true` for cron.
+    func isEnabled(_ name: String, isService: Bool) -> Bool {
+        guard kind != .cron, let path = ScheduleFile.paths(of: name, kind).first else {
+            return true
+        }
+        let wants = isService ? "default.target.wants" : "timers.target.wants"
+        let unit = "\(name).\(isService ? "service" : "timer")"
+        let link = FilePath(path).removingLastComponent().appending(wants).appending(unit)
+        return (try? FileInfo.ifPresent(link)) ?? nil != nil
+    }
+
+    /// Does what only a running manager needs: without one, nothing runs.
+    private func whereManaged(_ body: () async throws -> Void) async throws {
+        do { try await body() } catch ScheduleError.noManager {} catch ScheduleError.noProgram {}
     }
 
     private func enable(_ job: ScheduledJob) async throws {
@@ -130,10 +188,8 @@ struct ScheduleInstallation {
                 "systemctl",
                 (kind == .systemdUser ? ["--user"] : []) + arguments
             )
-        } catch ScheduleError.program(_, let reason)
-            where kind == .systemdUser && reason.contains("connect to bus")
-        {
-            throw ScheduleError.noUserManager
+        } catch ScheduleError.program(_, let reason) where reason.contains("connect to bus") {
+            throw ScheduleError.noManager(isOfUser: kind == .systemdUser)
         }
     }
 

@@ -43,11 +43,20 @@ struct ScheduledJob {
     }
 
     /// The name of its unit, or of its block in the crontab.
-    var name: String { Self.name(command, of: profile) }
+    var name: String { Self.name(command, of: profile.name) }
 
-    static func name(_ command: Run.Command, of profile: Profile) -> String {
-        (["grocerydude", command.rawValue] + [profile.name].compactMap(\.self))
-            .joined(separator: "-")
+    static func name(_ command: Run.Command, of profile: String?) -> String {
+        (["grocerydude", command.rawValue] + [profile].compactMap(\.self)).joined(separator: "-")
+    }
+
+    /// Returns the profile of a job's name, which may be none; `nil` if no job has such a name.
+    static func profile(of name: String) -> String?? {
+        for command in Run.Command.scheduled {
+            let own = Self.name(command, of: nil)
+            if name == own { return .some(nil) }
+            if name.hasPrefix(own + "-") { return String(name.dropFirst(own.count + 1)) }
+        }
+        return nil
     }
 
     /// The purpose of the job, for people.

@@ -58,6 +58,12 @@ struct SetupQuestions {
         }
         for warning in outcome.warnings { console.show(.warning(warning)) }
         if isSet, site.invocation.absolute(profile.stores) != outcome.path {
+            guard asks || options.replace else {
+                throw CommandError.ofOtherStores(
+                    profile: profile.name,
+                    printable(site.invocation.absolute(profile.stores))
+                )
+            }
             say(
                 "to add a directory instead of replacing this one, run 'grocerydude setup --profile NAME'"
             )

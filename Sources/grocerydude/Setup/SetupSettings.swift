@@ -71,7 +71,7 @@ struct SetupSettings {
     private var encryption: LinkedPlace.Changes {
         let isEncrypted = !site.profile.keys.recipients.isEmpty
         guard answers.encrypts != isEncrypted else { return [] }
-        return [("recipients", answers.encrypts ? Self.newKey : nil)]
+        return [("recipients", answers.encrypts ? Self.newKey : KeySettings.noneWord)]
     }
 
     private var gap: TimeInterval? {

@@ -27,20 +27,14 @@ struct SetupSite {
         _ console: Console
     ) throws {
         var options = stores.configuration
-        var place = try LinkedPlace(options, mayBeMissing: true)
-        // Without a profile, a second one would take the place of the first for commands without a choice.
-        if place.profile == nil, try place.remote == nil {
-            options.profile = "default"
-            place = try LinkedPlace(options, mayBeMissing: true)
-        }
+        let place = try LinkedPlace(options, mayBeMissing: true)
         options.profile = place.profile
         let configuration = try Configuration(
             ConfigurationFiles(options, mayBeMissing: true),
             profile: place.profile,
             mayBeEmpty: true
         )
-        let isNew = place.profile.map { !configuration.names.contains($0) } ?? false
-        profile = isNew ? Profile(name: place.profile) : try configuration.profile([])
+        profile = place.isNew ? Profile(name: place.profile) : try configuration.profile([])
         self.options = options
         self.place = place
         self.kind = try kind ?? Self.scheduler
@@ -108,14 +102,25 @@ struct SetupSite {
             }
             try refuseUnmakeable(FilePath(path))
         }
-        let facts: [String]
+        var facts = ["it will be made"]
         do {
             if try linked != address { try await refuseOtherData(attempt) }
             facts = try await probe(attempt)
-        } catch RemoteError.missing {
-            facts = ["it will be made"]
-        }
+            try await warnOfLocked(attempt)
+        } catch RemoteError.missing {}
         return (address, address, facts)
+    }
+
+    /// Warns if no key here opens the backups of a folder, since a new key would not either.
+    private func warnOfLocked(_ attempt: Invocation) async throws {
+        let backups = try await attempt.folder().list().backups
+        let locked = backups.count { $0.isEncrypted && $0.isAnonymous }
+        guard locked > 0 else { return }
+        attempt.console.show(
+            .warning(
+                "\(counted(locked, "encrypted backup is", "encrypted backups are")) in '\(attempt.address)', and no key here opens them: to restore them, first copy their key to '\(printable(KeyRing.usualPath))'"
+            )
+        )
     }
 
     private func probe(_ attempt: Invocation) async throws -> [String] {

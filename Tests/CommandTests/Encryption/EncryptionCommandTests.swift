@@ -32,6 +32,22 @@ struct EncryptionCommandTests {
         #expect(refused.status == 64 && refused.errors.contains("--recipient password"))
     }
 
+    @Test("A plain backup beside encrypted ones is refused unless a setting says so")
+    func plainBesideEncrypted() throws {
+        try program.configure("stores: ~/Stores\nremote: ~/Remote")
+        let made = try program.expect("backup", "--recipient", recipient)
+        #expect(made.text.hasSuffix(".age\n"))
+        for arguments in [["backup"], ["backup", "--dry-run"]] {
+            let refused = try program.expect(arguments, status: 64)
+            #expect(refused.errors.contains("is encrypted, and this backup would not be"))
+        }
+        try program.expect("backup", "--recipient", "none")
+        // The newest one is plain now, by choice.
+        try program.expect("backup")
+        let remote = try program.sandbox.contents(of: "Remote").paths
+        #expect(remote.count { $0.hasSuffix(" Stores.zip") } == 2)
+    }
+
     @Test("The password is in the environment of no other program")
     func withheld() throws {
         try program.configure(
@@ -64,7 +80,7 @@ struct EncryptionCommandTests {
         try program.sandbox.write("no key", to: "locked key")
         let bad = try program.expect(restore, status: 12).errors
         #expect(bad.contains("hint: ") && !bad.contains("another backup"), "\(bad)")
-        let signing = ["backup", "--set", "signing_key=\(path)"]
+        let signing = ["backup", "--set", "signing_key=\(path)", "--recipient", "none"]
         try Tool.check("rm", [path])
         try Tool.check("ssh-keygen", ["-q", "-t", "ed25519", "-N", "secret", "-f", path])
         #expect(try program.expect(signing, status: 12).errors.contains("ssh-add '\(path)'"))
@@ -286,7 +302,7 @@ struct EncryptionCommandTests {
         let usual = try program.run("key", "generate")
         #expect(usual.status == 0, "\(usual.errors)")
         _ = try program.run("backup", "--recipient", String(usual.text.dropLast()))
-        _ = try program.run("backup")
+        _ = try program.run("backup", "--recipient", "none")
         #expect(try program.run("key", "check", "--all").status == 0)
         _ = try encrypt()
         let checked = try program.run("key", "check", "--all", "--json")
@@ -302,7 +318,7 @@ struct EncryptionCommandTests {
         _ = try program.run("pin", "latest")
         _ = try program.run("items", "add", "Dates")
         _ = try encrypt()
-        _ = try program.run("backup")
+        _ = try program.run("backup", "--recipient", "none")
         let new = try program.run("key", "generate", "--output", "new.txt")
         let recipient = ["--recipient", String(new.text.dropLast())]
         let refused = try program.run(["key", "rotate"] + recipient)

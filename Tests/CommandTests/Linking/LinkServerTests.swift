@@ -49,7 +49,7 @@ struct LinkServerTests {
     func good() throws {
         let linked = try run("link", "rclone:dav:My Backups/ü [1]")
         #expect(linked.status == 0, "\(linked.errors)")
-        #expect(linked.text == "linked to dav:My Backups/ü [1] as anna\n")
+        #expect(linked.text == "linked 'default' to dav:My Backups/ü [1] as anna\n")
         #expect(try program.sandbox.contents(of: "Served/My Backups/ü [1]").paths.isEmpty)
         let check = try run("link", "--check", "--json")
         #expect(check.status == 0, "\(check.errors)")

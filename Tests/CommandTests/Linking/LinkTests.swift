@@ -22,7 +22,7 @@ struct LinkTests {
     private static let pieces = ".config/grocerydude/config.d"
 
     /// The settings in a generated piece, behind its remark.
-    private func piece(_ name: String = "_common") throws -> String {
+    private func piece(_ name: String = "default") throws -> String {
         let text = String(decoding: try sandbox.read("\(Self.pieces)/\(name).yaml"), as: UTF8.self)
         #expect(text.hasPrefix("# grocerydude wrote this and may write it again"))
         return text.split(separator: "\n").dropFirst().map { $0 + "\n" }.joined()
@@ -45,10 +45,10 @@ struct LinkTests {
         #expect(try program.run("init", "--quiet").status == 0)
         let outcome = try program.run("link", "Cloud/Backups")
         let place = sandbox.path("Cloud/Backups").string
-        #expect(outcome.status == 0 && outcome.text.hasPrefix("linked to \(place) ("))
-        #expect(try piece() == "remote: \"\(place)\"\n")
+        #expect(outcome.status == 0 && outcome.text.hasPrefix("linked 'default' to \(place) ("))
+        #expect(try piece() == "profiles:\n  default:\n    remote: \"\(place)\"\n")
         #expect(!sandbox.exists(Program.configuration))
-        #expect(try mode("\(Self.pieces)/_common.yaml") == 0o600)
+        #expect(try mode("\(Self.pieces)/default.yaml") == 0o600)
         #expect(try mode(Self.pieces) == 0o700)
         #expect(try program.run("backup", "--quiet").status == 0)
         #expect(
@@ -59,8 +59,10 @@ struct LinkTests {
         // Once more, from elsewhere.
         try sandbox.directory("Elsewhere")
         let again = try program.run("link", "Elsewhere/../Cloud/Backups/")
-        #expect(again.status == 0 && again.text.hasPrefix("already linked to \(place)"))
-        #expect(try piece() == "remote: \"\(place)\"\n")
+        #expect(
+            again.status == 0 && again.text.hasPrefix("'default' is already linked to \(place)")
+        )
+        #expect(try piece() == "profiles:\n  default:\n    remote: \"\(place)\"\n")
     }
 
     @Test("A link to another folder needs --replace and leaves the backups in the first")
@@ -74,10 +76,12 @@ struct LinkTests {
         let answer = try #require(replaced.json as? [String: Any])
         #expect(answer["replaced"] as? String == sandbox.path("One").string)
         #expect(sandbox.exists("One/My Stores.zip"))
-        #expect(try piece() == "remote: \"\(sandbox.path("Two").string)\"\n")
+        #expect(
+            try piece() == "profiles:\n  default:\n    remote: \"\(sandbox.path("Two").string)\"\n"
+        )
         #expect(
             answer["configuration"] as? String
-                == sandbox.path("\(Self.pieces)/_common.yaml").string
+                == sandbox.path("\(Self.pieces)/default.yaml").string
         )
     }
 
@@ -115,13 +119,15 @@ struct LinkTests {
     @Test("A link keeps a piece's mode, and its place behind a link")
     func placeOfPiece() throws {
         try program.expect("link", "One")
-        try setMode(0o604, "\(Self.pieces)/_common.yaml")
-        let path = sandbox.path("\(Self.pieces)/_common.yaml").string
+        try setMode(0o604, "\(Self.pieces)/default.yaml")
+        let path = sandbox.path("\(Self.pieces)/default.yaml").string
         try FileManager.default.moveItem(atPath: path, toPath: sandbox.path("moved").string)
-        try sandbox.link("\(Self.pieces)/_common.yaml", to: "../../../moved")
+        try sandbox.link("\(Self.pieces)/default.yaml", to: "../../../moved")
         try program.expect("link", "Two", "--replace")
         #expect(try mode("moved") == 0o604)
-        #expect(try piece() == "remote: \"\(sandbox.path("Two").string)\"\n")
+        #expect(
+            try piece() == "profiles:\n  default:\n    remote: \"\(sandbox.path("Two").string)\"\n"
+        )
     }
 
     @Test("A link and an unlink refuse to override a person's file, and name its line")
@@ -149,21 +155,23 @@ struct LinkTests {
     @Test("A link and an unlink refuse a piece that a person has written or changed")
     func changedPiece() throws {
         try program.expect("link", "One")
-        let path = "\(Self.pieces)/_common.yaml"
+        let path = "\(Self.pieces)/default.yaml"
         let text = String(decoding: try sandbox.read(path), as: UTF8.self)
-        for changed in [text + "prune: true\n", text + "# mine\n", "remote: \(sandbox.path)/One\n"]
-        {
+        for changed in [
+            text + "prune: true\n", text + "# mine\n",
+            "profiles: {default: {remote: \(sandbox.path)/One}}\n",
+        ] {
             try sandbox.write(changed, to: path)
             for arguments in [["link", "Two", "--replace"], ["unlink", "--yes"]] {
                 let outcome = try program.expect(arguments, status: 64)
-                let place = "\(sandbox.path(path)):\(changed.hasPrefix("#") ? 2 : 1)"
+                let place = "\(sandbox.path(path)):\(changed.hasPrefix("#") ? 4 : 1)"
                 #expect(outcome.errors.contains("'\(place)' was written by hand"))
             }
             #expect(String(decoding: try sandbox.read(path), as: UTF8.self) == changed)
         }
         // A later piece overrides the generated one.
         try sandbox.write(text, to: path)
-        try sandbox.write("remote: ~/Three\n", to: "\(Self.pieces)/z.yaml")
+        try sandbox.write("profiles: {default: {remote: ~/Three}}\n", to: "\(Self.pieces)/z.yaml")
         let outcome = try program.expect("link", "Two", "--replace", status: 64)
         #expect(outcome.errors.contains("'\(sandbox.path("\(Self.pieces)/z.yaml")):1'"))
     }
@@ -179,6 +187,49 @@ struct LinkTests {
         )
         let none = try program.run("link", "T")
         #expect(none.status == 64 && none.errors.contains("--profile 'a'"))
+    }
+
+    @Test(
+        "A link of a second application leaves the first one's backups as they are",
+        arguments: [true, false]
+    )
+    func second(isLinked: Bool) throws {
+        for name in ["photos", "notes"] {
+            try sandbox.directory(name)
+            let store = sandbox.path("\(name)/a.sqlite").string
+            try Tool.check("sqlite3", [store, "CREATE TABLE t (x)"])
+        }
+        if isLinked {
+            try program.expect("link", "P", "--stores", "photos")
+        } else {
+            try program.configure("stores: ~/photos\nremote: ~/P\n")
+            try sandbox.directory("P")
+        }
+        try program.expect("link", "N", "--stores", "notes", "--profile", "notes")
+        try program.expect("backup", "--quiet")
+        #expect(try sandbox.contents(of: "P").paths.contains { $0.hasSuffix(" Stores.zip") })
+        #expect(try !sandbox.contents(of: "N").paths.contains { $0.hasSuffix(" Stores.zip") })
+        try program.expect("backup", "--all-profiles", "--quiet")
+        #expect(try sandbox.contents(of: "N").paths.contains { $0.hasSuffix(" Stores.zip") })
+        // The stores directory of a profile is not replaced without a word.
+        let other = try program.expect(
+            "link",
+            "N",
+            "--stores",
+            "photos",
+            "--profile",
+            "notes",
+            status: 1
+        )
+        #expect(other.errors.contains("would not be backed up any more"), "\(other.errors)")
+    }
+
+    @Test("A link refuses a folder in the stores directory, and makes none there")
+    func inside() throws {
+        try sandbox.directory("photos")
+        let outcome = try program.expect("link", "photos/R", "--stores", "photos", status: 1)
+        #expect(outcome.errors.contains("is inside the stores directory"), "\(outcome.errors)")
+        #expect(!sandbox.exists("photos/R") && !sandbox.exists(Self.pieces))
     }
 
     @Test("A link to a place that cannot contain a folder writes nothing")
@@ -246,17 +297,17 @@ struct LinkTests {
         await #expect(throws: ConfigurationError.self) {
             try await second.write([("remote", "/second")], in: nil)
         }
-        #expect(try piece() == "remote: \"/first\"\n")
+        #expect(try piece("_common") == "remote: \"/first\"\n")
         // A person's file that decides the setting by now is respected too.
         let third = try place()
         try program.configure("remote: /own\n")
         await #expect(throws: ConfigurationError.self) {
             try await third.write([("remote", "/third")], in: nil)
         }
-        #expect(try piece() == "remote: \"/first\"\n")
+        #expect(try piece("_common") == "remote: \"/first\"\n")
         try program.configure("prune: false\n")
         try await place().write([("remote", "/fourth")], in: nil)
-        #expect(try piece() == "remote: \"/fourth\"\n")
+        #expect(try piece("_common") == "remote: \"/fourth\"\n")
         #expect(try configuration == "prune: false\n")
     }
 
@@ -312,7 +363,7 @@ struct LinkTests {
 
     /// Runs a link while a call that names the draft of its piece fails, or ends the run.
     private func link(_ folder: String, injecting fault: String) throws -> Tool.Outcome {
-        let draft = sandbox.path("\(Self.pieces)/._common.yaml.draft").string
+        let draft = sandbox.path("\(Self.pieces)/.default.yaml.draft").string
         return try Tool.run(
             "strace",
             ["-f", "-o", "/dev/null", "-P", draft, "-e", "inject=\(fault)"]
@@ -339,15 +390,17 @@ struct LinkTests {
             #expect(outcome.status == status, "\(fault): \(outcome.errors)")
             #expect(outcome.errors.contains(words), "\(fault): \(outcome.errors)")
             #expect(try piece() == before)
-            #expect(try sandbox.contents(of: Self.pieces).paths == ["_common.yaml"])
+            #expect(try sandbox.contents(of: Self.pieces).paths == ["default.yaml"])
         }
         for call in ["pwrite64", "fsync", "?rename,?renameat,?renameat2"] {
             #expect(try link("Two", injecting: "\(call):signal=KILL").status != 0)
             #expect(try piece() == before)
         }
         try program.expect("link", "Two", "--replace")
-        #expect(try sandbox.contents(of: Self.pieces).paths == ["_common.yaml"])
-        #expect(try piece() == "remote: \"\(sandbox.path("Two").string)\"\n")
+        #expect(try sandbox.contents(of: Self.pieces).paths == ["default.yaml"])
+        #expect(
+            try piece() == "profiles:\n  default:\n    remote: \"\(sandbox.path("Two").string)\"\n"
+        )
     }
 
     @Test("'link --check' checks a link step by step without a change")
@@ -389,7 +442,7 @@ struct LinkTests {
             "--no-enable"
         )
         #expect(installed.status == 0)
-        let unit = ".config/systemd/user/grocerydude-backup.timer"
+        let unit = ".config/systemd/user/grocerydude-backup-default.timer"
         func catalog() throws -> String {
             String(decoding: try sandbox.read(".cache/grocerydude/catalog.json"), as: UTF8.self)
                 .replacing("\\/", with: "/")
@@ -400,11 +453,13 @@ struct LinkTests {
         let before = try (sandbox.contents(of: "R"), sandbox.contents(of: ".local/share"))
         #expect(try program.run("unlink").status == 64)
         #expect(
-            try program.run("unlink", "--dry-run").text.hasPrefix("would unlink from '\(place)'")
+            try program.run("unlink", "--dry-run").text.hasPrefix(
+                "would unlink 'default' from '\(place)'"
+            )
         )
         #expect(sandbox.exists(unit))
         let outcome = try program.run("unlink", "--yes", "--no-enable")
-        #expect(outcome.status == 0 && outcome.text == "unlinked from '\(place)'\n")
+        #expect(outcome.status == 0 && outcome.text == "unlinked 'default' from '\(place)'\n")
         #expect(outcome.errors.contains("1 backup stays in '\(place)'"))
         #expect(outcome.errors.contains("the data stays in '"))
         #expect(
@@ -471,7 +526,7 @@ struct LinkRcloneTests {
         #expect(try run("init", "--quiet").status == 0)
         let linked = try run("link", "rclone:nas:Apps/Grocery Dude")
         #expect(linked.status == 0, "\(linked.errors)")
-        #expect(linked.text.hasPrefix("linked to nas:Apps/Grocery Dude as anna ("))
+        #expect(linked.text.hasPrefix("linked 'default' to nas:Apps/Grocery Dude as anna ("))
         #expect(linked.text.hasSuffix(" used)\n"))
         #expect(try sandbox.contents(of: "Cloud").paths == ["Apps", "Apps/Grocery Dude"])
         #expect(try run("backup", "--quiet").status == 0)
@@ -552,7 +607,7 @@ struct LinkRcloneTests {
             environment: environment
         )
         #expect(outcome.status == 0, "\(outcome.text)")
-        #expect(outcome.text.contains("linked to alias:Backups"))
+        #expect(outcome.text.contains("linked 'default' to alias:Backups"))
         #expect(sandbox.exists("Cloud/Backups"))
         // It has a remote of that name now, and needs no terminal.
         let again = try run("link", "alias", "--path", "More", "--replace")

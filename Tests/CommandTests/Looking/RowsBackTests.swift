@@ -81,9 +81,9 @@ struct RowsBackTests {
         let done = try bring("item", "--on-conflict", "replace", status: 0)
         #expect(done.errors.contains("1 other row with its unique values was deleted: id = 20"))
         #expect(done.errors.contains("2 of 'part'"), "\(done.errors)")
-        #expect(done.errors.contains("restore --undo --only 'Shop.sqlite''"))
+        #expect(done.errors.contains("to undo, run 'grocerydude restore"))
         try sandbox.write("later", to: "Stores/note.txt")
-        try program.expect("restore", "--undo", "--only", "Shop.sqlite", "--yes")
+        try program.expect("restore", "--undo", "--yes")
         #expect(try sql("SELECT id FROM item; SELECT count(*) FROM part") == "20\n2\n")
         #expect(try sandbox.read("Stores/note.txt") == Array("later".utf8))
     }

@@ -124,7 +124,7 @@ struct CanonicalNamesTests {
     }
 
     @Test(
-        "The program refuses arguments, variables and a working directory that are not UTF-8"
+        "The program refuses names that are not UTF-8, and a home directory without an absolute path"
     )
     func notUTF8() throws {
         // The name by which Swift would take the argument.
@@ -150,6 +150,9 @@ struct CanonicalNamesTests {
             #expect(outcome.status == 64, "\(variable)")
             #expect(outcome.errors.contains("\(variable) is not UTF-8"), "\(outcome.errors)")
         }
+        let relative = try shell("HOME=home exec \"$0\" list \(options)")
+        #expect(relative.status == 64 && relative.output.isEmpty)
+        #expect(relative.errors.contains("HOME is 'home', and not an absolute path"))
         let secret = try shell(
             "export GROCERYDUDE_PASSWORD=\"$(printf 'secret\\377')\"; exec \"$0\" list"
         )

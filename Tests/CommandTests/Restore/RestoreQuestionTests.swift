@@ -43,9 +43,9 @@ struct RestoreQuestionTests {
             program
         )
         #expect(asked.text.contains(", which is damaged ("), "\(asked.text)")
-        let untold = try program.expect("restore", "latest", "--yes", status: 21)
-        #expect(untold.errors.contains("warning: '["))
-        #expect(untold.errors.contains("is damaged: "))
+        let unasked = try program.expect("restore", "latest", "--yes", status: 20)
+        #expect(unasked.errors.contains("nothing was restored: '["))
+        #expect(unasked.errors.contains("the newest, is damaged ("), "\(unasked.errors)")
         #expect(try sandbox.read("Stores/note") == Array("old".utf8))
     }
 

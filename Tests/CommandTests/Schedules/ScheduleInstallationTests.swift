@@ -28,6 +28,7 @@ struct ScheduleInstallationTests {
     private var sandbox: Sandbox { program.sandbox }
 
     /// Runs it with the stand-ins.
+    @discardableResult
     private func run(_ arguments: String..., failing: Bool = false) throws -> Tool.Outcome {
         try runStandIns(arguments, failing: failing)
     }
@@ -115,6 +116,37 @@ struct ScheduleInstallationTests {
         #expect(try run("remove").errors.contains("nothing is installed"))
     }
 
+    @Test("A schedule of a profile that is gone is shown, and removed by the profile's name")
+    func stray() throws {
+        try run("install", "--profile", "photos", "--kind", "systemd-user", "--no-enable")
+        try program.configure("profiles: {pictures: {stores: ~/Stores, remote: ~/Remote}}\n")
+        let shown = try run("show")
+        #expect(
+            shown.errors.contains("the profile 'photos', which is not configured"),
+            "\(shown.errors)"
+        )
+        #expect(shown.errors.contains("grocerydude schedule remove --profile 'photos'"))
+        #expect(try run("remove", "--profile", "photos").status == 0)
+        #expect(!sandbox.exists("\(units)-backup-photos.timer"))
+        #expect(try !run("show").errors.contains("photos"))
+    }
+
+    @Test("A schedule for other places than the profile's is refused, and the installed one stays")
+    func otherPlaces() throws {
+        try run("install", "--profile", "photos", "--kind", "cron")
+        let before = try text("table")
+        for option in [["--stores", "Other"], ["--remote", "Other"]] {
+            let refused = try runStandIns(
+                ["install", "--profile", "photos", "--kind", "cron"] + option
+            )
+            #expect(
+                refused.status == 1 && refused.errors.contains("'photos' has another"),
+                "\(refused.errors)"
+            )
+        }
+        #expect(try text("table") == before)
+    }
+
     @Test(
         "A schedule that was given only to the installation is shown as such",
         arguments: [
@@ -136,7 +168,7 @@ struct ScheduleInstallationTests {
         try sandbox.write("#!/bin/sh\n", to: "bin/rclone")
         try File.open(sandbox.path("bin/rclone")).setMode(0o755)
         let again = try runStandIns(["show"] + options)
-        #expect(again.errors.contains("schedule install --schedule '\(schedule)''"))
+        #expect(again.errors.contains("install --profile 'none' --schedule '\(schedule)''"))
     }
 
     @Test("A schedule that systemd refuses changes nothing")

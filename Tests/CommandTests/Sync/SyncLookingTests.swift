@@ -127,7 +127,9 @@ struct SyncLookingTests {
         #expect(try phone.run("sync").status == 0)
         try desk.sql("INSERT INTO entry VALUES ('e', 'jam', 'l')")
         let run = try desk.run("sync")
-        #expect(run.status == 0 && run.text.contains("; 1 row not shown here"), "\(run.text)")
+        // The list is removed; the entry, which is only hidden, is counted once.
+        let counts = ": 1 row removed; 1 row not shown here"
+        #expect(run.status == 0 && run.text.contains(counts), "\(run.text)")
         let text = try desk.run("sync", "status").text
         #expect(text.contains("1 row is not shown here: see 'grocerydude sync conflicts'"))
         let list = try desk.run("sync", "conflicts").text
@@ -158,13 +160,26 @@ struct SyncLookingTests {
         let lines = try desk.run("sync", "conflicts").text
         #expect(lines.contains("item.quantity  'Milk'  '5.0' of desk lost to '6.0' of "))
         #expect(lines.contains("item.quantity  'Eggs'  '7.0' of desk lost to a delete of "))
+        // What lost is listed once. What a delete took out is taken only if a person means it.
+        let all = try #require(
+            try desk.run("sync", "conflicts", "--all", "--json").json as? [[String: Any]]
+        )
+        #expect(all.count { $0["title"] as? String == "Milk" } == 1)
+        let deleted = try #require(all.first { $0["column"] == nil }?["number"] as? Int)
+        let unasked = try desk.run("sync", "conflicts", "take", "\(deleted)")
+        #expect(unasked.status == 1)
+        #expect(unasked.errors.contains("grocerydude sync conflicts take \(deleted) --all"))
         let rows = try #require(
             try desk.run("sync", "conflicts", "--json").json as? [[String: Any]]
         )
         #expect(try desk.run("sync", "conflicts", "--since", "2100-01-01").output.isEmpty)
         for row in rows {
             let number = try #require(row["number"] as? Int)
-            #expect(try desk.run("sync", "conflicts", "take", "\(number)").status == 0)
+            let taken = try desk.run("sync", "conflicts", "take", "\(number)")
+            #expect(taken.status == 0)
+            let isMilk = row["title"] as? String == "Milk"
+            let words = isMilk ? "item 'Milk': quantity is '5.0', " : "item 'Eggs' is back, "
+            #expect(taken.errors.contains(words + "on all devices"), "\(taken.errors)")
         }
         #expect(try desk.run("sync", "conflicts").output.isEmpty)
         let unknown = try desk.run("sync", "conflicts", "take", "9")
@@ -214,6 +229,10 @@ struct SyncLookingTests {
         let before = try phone.run("sync", "disable", "--as-before", "--yes")
         #expect(before.status == 0 && before.text.hasSuffix("and is as it was before\n"))
         #expect(try phone.items().count == 12 && !phone.items().contains("Figs"))
+        let kept = try phone.sidecar.appending("yielded.sqlite")
+        #expect(before.errors.contains(kept.string))
+        let names = try Tool.check("sqlite3", [kept.string, "SELECT name FROM item"])
+        #expect(names.contains("Figs"))
         #expect(try phone.sql("PRAGMA integrity_check") == "ok\n")
         #expect(try program.sandbox.contents(of: "Shared") == shared)
         // Both join again, and have what the group has.
@@ -226,6 +245,11 @@ struct SyncLookingTests {
         let first = try phone.sidecar.appending("before.sqlite")
         let count = try Tool.check("sqlite3", [first.string, "SELECT count(*) FROM item"])
         #expect(count == "12\n")
+        // What was not sent is counted, whether a run had captured it or not.
+        try phone.run("items", "add", "Kiwis")
+        let last = try phone.run("sync", "disable", "--as-before", "--yes")
+        #expect(last.text.hasSuffix("and is as it was before; 1 change was not sent\n"))
+        #expect(last.errors.contains("yielded-2.sqlite'"))
         #expect(try desk.run("sync", "disable", "--yes").errors.contains("before-2.sqlite'"))
     }
 }

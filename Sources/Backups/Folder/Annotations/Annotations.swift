@@ -201,8 +201,11 @@ package struct Annotations {
             backups[index].tags = annotation.tags
             backups[index].note = annotation.note
             backups[index].isPinned = annotation.isPinned
-            backups[index].summary.reason = backup.reason ?? annotation.reason
-            backups[index].summary.isPartial = backup.isPartial || annotation.isPartial ?? false
+            // A manifest that was read says this itself, and a note proves nothing.
+            if backup.isUnknown {
+                backups[index].summary.reason = annotation.reason
+                backups[index].summary.isPartial = annotation.isPartial ?? false
+            }
             backups[index].notedDamage = annotation.damage(of: backup, isCopy)?.reason
         }
     }
@@ -282,8 +285,10 @@ package struct Annotations {
         annotation.tags += other.tags.filter { !annotation.tags.contains($0) }
         annotation.note = annotation.note ?? other.note
         annotation.isPinned = annotation.isPinned || other.isPinned
-        annotation.reason = annotation.reason ?? other.reason
-        annotation.isPartial = annotation.isPartial ?? other.isPartial
+        if backup.isUnknown {
+            annotation.reason = annotation.reason ?? other.reason
+            annotation.isPartial = annotation.isPartial ?? other.isPartial
+        }
         if let damage = other.damage?.values.first {
             annotation.damage = (annotation.damage ?? [:]).merging([backup.name: damage]) { $1 }
         }

@@ -135,12 +135,11 @@ public final class BackupCatalog: Sendable {
         change {
             var sighting = sighting
             if let known = $0.folders[address.exact]?.files[backup.name.exact],
-                known.id == sighting.id,
                 known.size == sighting.size
             {
-                // Only an upload yields the hash.
+                // Only an upload yields the hash, which shows that another file has taken its place.
                 sighting.hash = sighting.hash ?? known.hash
-                sighting.isTaken = known.isTaken
+                if known.id == sighting.id { sighting.isTaken = known.isTaken }
             }
             $0.folders[address.exact, default: Folder()].files[backup.name.exact] = sighting
             $0.backups[sighting.summaryKey] = summary
@@ -168,6 +167,13 @@ public final class BackupCatalog: Sendable {
         var file = RemoteFile(name: name, size: sighting.size)
         file.hash = sighting.hash
         return file
+    }
+
+    /// Returns the identity of the backup that a name had last; `nil` if it is unknown.
+    func lastID(of name: String, in address: String) -> BackupID? {
+        let folder = folder(address)
+        return folder.vanishedIDs?[name.exact] ?? folder.taken?[name.exact]?.id
+            ?? folder.files[name.exact]?.id
     }
 
     /// Returns the annotations that backups had in the folders where they were seen.

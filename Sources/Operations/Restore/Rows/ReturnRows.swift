@@ -93,7 +93,11 @@ public struct ReturnRows: Sendable {
             guard !options.isDryRun, outcome.rows.isChange || !plan.files.paths.isEmpty else {
                 return outcome
             }
-            outcome.safetyBackup = try await makeSafetyBackup(of: directory, before: opened)
+            outcome.safetyBackup = try await makeSafetyBackup(
+                of: directory,
+                before: opened,
+                plan
+            )
             do {
                 outcome.rows = try await opened.look { opened -> RowReturn.Outcome in
                     let rules =
@@ -125,12 +129,14 @@ public struct ReturnRows: Sendable {
 
     private func makeSafetyBackup(
         of directory: StoresDirectory,
-        before opened: OpenedBackup
+        before opened: OpenedBackup,
+        _ plan: Plan
     ) async throws -> Backup? {
         guard options.restore.makesSafetyBackup else { return nil }
         return try await restore.makeSafetyBackup(
             of: directory,
             before: opened.plan,
+            replacing: ([plan.store.path] + plan.files.paths).map(\.description),
             keeping: nil,
             holding: [directory.path]
         )
@@ -203,10 +209,25 @@ public struct ReturnRows: Sendable {
         ).schema()
     }
 
+    /// Returns the stores that have the table, if there are several stores.
+    private func withTable(among names: [String], of opened: OpenedBackup) throws -> [String] {
+        guard names.count > 1 else { return names }
+        let items = try opened.files(ofStores: names).items
+        let found = try names.filter { name in
+            let store = try ReadableStore(opened.store(name, of: items[name.exact] ?? []))
+            return try store.reading {
+                let schema = try store.schema()
+                let entities = try CoreDataNames(store, schema)
+                return TableChoice(in: schema, entities, place: name).table(options.table) != nil
+            }
+        }
+        return found.isEmpty ? names : found
+    }
+
     private func storeName(in opened: OpenedBackup) throws -> String {
         let names = try opened.stores()
         guard let wanted = options.store else {
-            return try StoreChoice.only(of: names, in: opened.name)
+            return try StoreChoice.only(of: withTable(among: names, of: opened), in: opened.name)
         }
         guard let name = StoreChoice.named(wanted, among: names) else {
             throw LookingError.noStore(wanted, in: opened.name, stores: names)

@@ -16,7 +16,7 @@ struct KeyPrintAnswer: Answer {
         for key in keys {
             console.answer("")
             console.answer("Public key:  \(key.recipient)")
-            console.answer("Secret key, in one line and without spaces:")
+            console.answer("Secret key. Type it in one line, and leave out the spaces:")
             for line in Self.groups(of: key.secret) { console.answer("    \(line)") }
             console.answer(lines: key.code)
         }
@@ -26,12 +26,13 @@ struct KeyPrintAnswer: Answer {
         console.answer("    unzip backup.zip -x '.grocerydude/*' -d Restored")
     }
 
-    /// Returns the lines of a key in groups of six letters, which are easier to type.
+    /// Returns the lines of a key in groups of six letters, which are easier to type; the last one has the rest too.
     private static func groups(of text: String) -> [String] {
         var (groups, rest) = ([String](), text[...])
         while !rest.isEmpty {
-            groups.append(String(rest.prefix(6)))
-            rest = rest.dropFirst(6)
+            let group = rest.prefix(rest.count < 12 ? rest.count : 6)
+            groups.append(String(group))
+            rest = rest.dropFirst(group.count)
         }
         return stride(from: 0, to: groups.count, by: 7).map {
             groups[$0..<min($0 + 7, groups.count)].joined(separator: " ")

@@ -203,7 +203,9 @@ extension RowHistory {
 
     /// Returns the command that brings the row back as it was before it was lost or changed; `nil` if there is none.
     fileprivate func command(_ invocation: Invocation) -> String? {
-        guard let source, let condition else { return nil }
+        guard let source, let condition, source.distrust == nil || invocation.knowsNobody else {
+            return nil
+        }
         let options = [
             Advice.option("rows", table), Advice.option("where", condition),
             Advice.option("store", store),

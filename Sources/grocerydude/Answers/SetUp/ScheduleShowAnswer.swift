@@ -54,7 +54,7 @@ struct ScheduleShowAnswer: Answer {
             console.message("no 'schedule' is set: this one was given with the installation")
         }
         if row.installed.isEmpty {
-            console.answer("  not installed: '\(row.installation)' does that")
+            console.answer(console.hinted("  not installed: '\(row.installation)' does that"))
         }
     }
 }

@@ -107,7 +107,7 @@ struct ConflictRow: AnswerRow {
         case "renamed":
             return "the delete\(lostBy.map { " of \($0)" } ?? "") lost to another key\(winner)"
         case "yielded": return "waits until another row gives up the same unique value"
-        case "hidden": return "not shown any more, since the row that it belongs to is not"
+        case "hidden": return "not shown any more"
         case "emptied":
             return "its reference\(self.lost.map { " to '\(short($0))'" } ?? "") was emptied"
         case "edited" where column == nil: return "has another key now"

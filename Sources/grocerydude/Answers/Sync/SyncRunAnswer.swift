@@ -150,7 +150,8 @@ extension SyncedStore {
     private var written: String {
         guard let outcome else { return "" }
         let counts = [
-            (outcome.inserted, "added"), (outcome.updated, "changed"), (outcome.deleted, "removed"),
+            (outcome.inserted, "added"), (outcome.updated, "changed"),
+            (outcome.deleted - outcome.hidden, "removed"),
         ].filter { $0.0 > 0 }
         guard let first = counts.first else { return "" }
         let rest = counts.dropFirst().map { ", \($0) \($1)" }.joined()

@@ -106,7 +106,9 @@ struct SyncStatusAnswer: Answer {
             // The clock of changes follows that of any other device, and so proves nothing by itself.
             let clock = min(device.clock, device.heard ?? device.clock)
             clockAhead = max(0, Int64(clock.timeIntervalSince(invocation.now)))
-            var text = heard.map { "heard \($0)" } ?? "not heard yet"
+            // Its card may say what it has before a change of it has come.
+            let unheard = hasAll ? "has sent nothing yet" : "not heard yet"
+            var text = heard.map { "heard \($0)" } ?? unheard
             if let heard = device.heard {
                 let days = Int(invocation.now.timeIntervalSince(heard) / 86_400)
                 if days > 0 { text += ", not for \(counted(days, "day", "days"))" }
@@ -142,7 +144,7 @@ struct SyncStatusAnswer: Answer {
                     nameless: table.nameless
                 )
             }
-            let leftOut = (preview?.leftOut ?? []).map {
+            let leftOut = (preview?.leftOut ?? []).filter(\.isOfTable).map {
                 Table(name: $0.table, rows: 0, held: 0, leftOut: $0.description)
             }
             return known + leftOut

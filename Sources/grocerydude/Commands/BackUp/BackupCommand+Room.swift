@@ -32,6 +32,8 @@ extension BackupCommand {
             policy.counts = [.daily: 7, .weekly: 5, .monthly: 12]
             words.append(Self.suggestion)
         }
+        words += retention.flags.compactMap(\.self).map { "\($0.name) \(shellWord($0.value))" }
+        words += retention.keepTag.map { Advice.option("keep-tag", $0) }
         words += invocation.placeOptions + ["--set retention.keep_trash=0"]
         var options = PruneBackups.Options(policy: policy, now: invocation.now)
         options.keepsSafety = invocation.profile.keepSafety

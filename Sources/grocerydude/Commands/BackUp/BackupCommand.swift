@@ -26,7 +26,7 @@ struct BackupCommand: FolderCommand {
 
     @Option(
         help:
-            "How hard to compress: \(Compression.allCases.map(\.rawValue).joined(separator: ", "))."
+            "How hard to compress."
     )
     var compression: Compression?
 
@@ -219,6 +219,7 @@ struct BackupCommand: FolderCommand {
         options.note = note
         options.sameName = sameName.sameName
         options.isStrict = profile.isStrict
+        options.isPlainByChoice = profile.origin(of: "recipients") != .default
         guard every != nil else { return options }
         // A waiting backup might never arrive unnoticed, and the next look comes soon.
         options.queues = false

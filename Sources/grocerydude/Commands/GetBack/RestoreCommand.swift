@@ -55,7 +55,10 @@ struct RestoreCommand: FolderCommand {
         completion: NameCompletion.backups()
     )
     var name: String?
-    @Flag(help: "Undo the last restore: restore the safety backup that it made.")
+    @Flag(
+        help:
+            "Undo the last restore: put back what it replaced, from the safety backup that it made."
+    )
     var undo = false
 
     @Option(
@@ -87,7 +90,7 @@ struct RestoreCommand: FolderCommand {
 
     @Option(
         help:
-            "How stores are checked: \(CheckLevel.allCases.map(\.rawValue).joined(separator: ", "))."
+            "How stores are checked."
     )
     var check: CheckLevel?
 
@@ -165,18 +168,43 @@ struct RestoreCommand: FolderCommand {
             invocation.context.report(.note("restoring from '\(backup.displayName)'\(made)"))
         }
         try refuseUnknown(&backup, invocation)
+        try refuseDoubtful(backup, invocation)
         warn(of: backup, invocation)
-        let options = options(for: backup, invocation)
-        if part.isOfRows {
-            return try await bringRows(of: backup, in: folder, options, invocation)
+        var command = self
+        if undo, part.paths.isEmpty {
+            let replaced = try await restore(backup, in: folder, invocation).replaced(by: backup)
+            // A colon would mean a table.
+            command.part.only = replaced.map {
+                $0.contains(":") && !$0.hasPrefix("./") ? "./\($0)" : $0
+            }
         }
-        let restore = RestoreBackup(
+        return try await command.bring(backup, from: folder, invocation)
+    }
+
+    private func restore(
+        _ backup: Backup,
+        in folder: BackupFolder,
+        _ invocation: Invocation
+    ) -> RestoreBackup {
+        RestoreBackup(
             from: folder,
-            options: options,
+            options: options(for: backup, invocation),
             context: invocation.context,
             fileSystem: invocation.fileSystem
         )
+    }
+
+    private func bring(
+        _ backup: Backup,
+        from folder: BackupFolder,
+        _ invocation: Invocation
+    ) async throws -> CommandResult {
+        if part.isOfRows {
+            let options = options(for: backup, invocation)
+            return try await bringRows(of: backup, in: folder, options, invocation)
+        }
         do {
+            let restore = restore(backup, in: folder, invocation)
             return try await bring(backup, by: restore, invocation)
         } catch RestoreError.declined {
             return .declined
@@ -192,7 +220,7 @@ struct RestoreCommand: FolderCommand {
         // For a remote archive, too much would have to be fetched before the question.
         let isShown =
             target == nil && backup.isOnThisMachine
-            && (dryRun || !yes && invocation.console.canAsk || undo && !part.paths.isEmpty)
+            && (dryRun || undo || !yes && invocation.console.canAsk)
         let shown =
             isShown
             ? try await restore.plan(backup, to: invocation.stores, comparing: true) : nil
@@ -238,8 +266,7 @@ struct RestoreCommand: FolderCommand {
         guard signer == nil, let reason = backup.distrust else { return }
         let isNamed = name != nil && name != "latest"
         // If keys cannot be read, it is unknown whom this machine trusts.
-        let knowsNobody = (try? invocation.memory.catalog.knowsNobody) ?? false
-        guard !isNamed, yes, target == nil, !dryRun, !knowsNobody else { return }
+        guard !isNamed, yes, target == nil, !dryRun, !invocation.knowsNobody else { return }
         // A backup without a known signature may be damaged, so it is opened first.
         guard !backup.isAnonymous else { return backup.requireTrust() }
         throw CommandError.notTrusted(
@@ -249,16 +276,37 @@ struct RestoreCommand: FolderCommand {
         )
     }
 
+    /// Refuses to replace data by the newest backup if that is known to lack data, and nobody is asked.
+    private func refuseDoubtful(_ backup: Backup, _ invocation: Invocation) throws {
+        let isNamed = name != nil && name != "latest"
+        guard !isNamed, !undo, yes, !allowDamaged, target == nil, !dryRun,
+            try FileInfo.ifPresent(invocation.stores) != nil,
+            let reason = doubts(about: backup).first
+        else { return }
+        throw CommandError.doubtful(
+            backup.displayName,
+            reason: reason,
+            isDamaged: backup.damage != nil
+        )
+    }
+
+    /// Returns what a backup is known to lack.
+    private func doubts(about backup: Backup) -> [String] {
+        [
+            backup.damage.map { "is damaged (\($0))" },
+            backup.isPartial ? "was made in part only" : nil,
+            backup.isAnomalous ? "has much less in it than the backup before it" : nil,
+        ].compactMap(\.self)
+    }
+
     /// Returns all warnings about a backup, for a question.
     private func remarks(on backup: Backup, _ invocation: Invocation) -> String {
-        let remarks = [
-            signer == nil ? backup.distrust.map { "but \($0)" } : nil,
-            invocation.origin.isOther(than: backup)
-                ? "a backup of another machine or of another stores directory" : nil,
-            backup.damage.map { "which is damaged (\($0))" },
-            backup.isPartial ? "which was made in part only" : nil,
-            backup.isAnomalous ? "which has much less in it than the backup before it" : nil,
-        ].compactMap(\.self)
+        let remarks =
+            [
+                signer == nil ? backup.distrust.map { "but \($0)" } : nil,
+                invocation.origin.isOther(than: backup)
+                    ? "a backup of another machine or of another stores directory" : nil,
+            ].compactMap(\.self) + doubts(about: backup).map { "which \($0)" }
         return remarks.isEmpty ? "" : ", " + remarks.joined(separator: ", ")
     }
 
@@ -341,8 +389,9 @@ struct RestoreCommand: FolderCommand {
             )
         }
         if signer == nil, let reason = backup.distrust {
-            let lack = reason.base == nil ? "nobody knows who made" : "do not trust"
-            invocation.context.report(.warning("\(lack) '\(backup.displayName)': \(reason)"))
+            invocation.context.report(
+                .warning("'\(backup.displayName)' is not trusted: \(reason)")
+            )
         }
         if let damage = backup.damage {
             invocation.context.report(.warning("'\(backup.displayName)' is damaged: \(damage)"))

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Backups
+internal import Files
 internal import Operations
 internal import Stores
 
@@ -99,6 +100,13 @@ struct FindCommand: FolderCommand {
         var selection = BackupSelection()
         selection.since = since?.date(now: invocation.now, in: invocation.timeZone)
         let backups = selection(listing.backups.withoutReplaced)
+        let unknown = invocation.knowsNobody ? 0 : backups.count { $0.distrust != nil }
+        if unknown > 0 {
+            let what = counted(unknown, "backup is", "backups are")
+            invocation.context.report(
+                .warning("\(what) \(Backup.Distrust.unsigned), and searched too")
+            )
+        }
         if backups.isEmpty {
             let reason = "no backup is as new as that: only the stores are searched"
             invocation.context.report(.note(reason))

@@ -8,7 +8,8 @@ struct StatusCommand: FolderCommand {
         "Show the newest backup, the last run, and work that is half done.",
         discussion: """
             Nothing is changed, not even the remains of an interrupted run. A backup does not count as the newest \
-            if its last check found damage, if it is from the future, or if its only time is its file's.
+            if its last check found damage, if it is from the future, or if its only time is its file's. If a newer \
+            one is damaged or was made in part only, the exit code is 3.
 
             With '--watch', Ctrl-C ends it with exit code 130.
             """,
@@ -41,7 +42,7 @@ struct StatusCommand: FolderCommand {
         for remark in sight.remarks { invocation.context.report(remark) }
         if let error = status.remoteError { throw error }
         guard let limit = invocation.profile.maxAge, !status.isFresh(within: limit) else {
-            return CommandResult(.done)
+            return CommandResult(status.isNewestDoubtful ? .partial : .done)
         }
         invocation.context.report(.warning(staleness(status, missed, invocation)))
         return CommandResult(.tooOld)
@@ -54,11 +55,12 @@ struct StatusCommand: FolderCommand {
         let isKnown = schedules != nil && invocation.isInProfilesPlaces
         let schedule = isKnown ? invocation.profile.schedule : nil
         let isInstalled = schedules?.ofBackups?.isThere ?? false
+        let isEnabled = await schedules?.ofBackups?.isEnabled ?? false
         let folder = try invocation.folder()
         var show = ShowStatus(
             of: invocation.absolute(invocation.stores),
             in: folder,
-            nextRun: isInstalled
+            nextRun: isEnabled
                 ? schedule?.next(after: invocation.now, in: invocation.timeZone) : nil,
             due: schedules?.ofBackups?.due,
             now: invocation.now
@@ -74,7 +76,11 @@ struct StatusCommand: FolderCommand {
         let facts = status.remoteError == nil ? try await FolderFacts(of: folder) : FolderFacts()
         let link = LinkState(facts, invocation)
         let state = schedule.map {
-            StatusAnswer.ScheduleState(schedule: $0.description, installed: isInstalled)
+            StatusAnswer.ScheduleState(
+                schedule: $0.description,
+                installed: isInstalled,
+                enabled: isEnabled
+            )
         }
         return (
             status,

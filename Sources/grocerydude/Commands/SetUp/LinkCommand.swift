@@ -47,7 +47,7 @@ struct LinkCommand: ConsoleCommand {
     /// The folder in a provider's remote, if none is named.
     static let usualPath = "Apps/Grocery Dude"
 
-    @Flag(help: "Link another folder than the one that is linked; the backups there stay.")
+    @Flag(help: "Replace the linked folder or the stores directory; the backups there stay.")
     var replace = false
 
     @Flag(help: "Only find out whether backups can be kept in the folder.")
@@ -80,7 +80,8 @@ struct LinkCommand: ConsoleCommand {
         profile.origins["remote"] = .flag("the folder")
         let invocation = Invocation(profile, console)
         let address = invocation.address
-        let linked = try place.remote
+        // A new profile may have another folder than all profiles.
+        let linked = try place.remote.flatMap { place.isNew && !$0.isOwn ? nil : $0 }
         let old = linked.map { invocation.place($0.address) }
         if old == invocation.place, stores.path == nil, let file = linked?.origin.file {
             let facts = try await FolderFacts(of: invocation.folder())
@@ -102,8 +103,28 @@ struct LinkCommand: ConsoleCommand {
                 to: invocation.address(old)
             )
         }
+        if !place.isNew, let path = stores.path, let present = try place.ownStores, !replace,
+            invocation.absolute(FilePath(path)) != invocation.absolute(present)
+        {
+            throw CommandError.ofOtherStores(
+                profile: place.profile,
+                printable(invocation.absolute(present))
+            )
+        }
         try await target.configure(on: console)
+        if case .directory(let path) = RemoteAddress(invocation.place) {
+            let stores = invocation.absolute(try stores.path.map { FilePath($0) } ?? place.stores)
+            guard !FilePath(path).starts(with: stores) else {
+                throw OperationError.remoteInsideStores(path, stores)
+            }
+        }
         let facts = try await makeFolder(of: invocation, console)
+        if let unnamed = try place.unnamed {
+            try await place.write([("remote", invocation.place(unnamed))], in: "default")
+            console.message(
+                "the settings so far, for '\(invocation.address(unnamed))', are the profile 'default' now"
+            )
+        }
         try await place.write(changes, in: place.profile)
         let replaced = old == invocation.place ? nil : old.map(invocation.address)
         let piece = place.piece(of: place.profile).string

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Files
 internal import Foundation
 internal import Operations
 
@@ -59,8 +60,10 @@ struct ScheduleInstallCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws -> ExitStatus {
+        console.hint(in: HintedPlaces(stores.configuration))
         let profile = try Configuration(stores.configuration)
             .profile(flags + [FlagValue("--schedule", "schedule", schedule)])
+        try refuseOtherPlaces(profile, Invocation(profile, console))
         let kind = try scheduler.kind ?? ScheduleKind.detected()
         let program = ScheduledJob.runningProgram
         let jobs = Run.Command.scheduled.compactMap {
@@ -86,6 +89,22 @@ struct ScheduleInstallCommand: ConsoleCommand {
         try console.answer(answer)
         if !dryRun { showAdvice(on: profile, kind, on: console) }
         return .done
+    }
+
+    /// Refuses options for other places than the profile's, since its schedule would be replaced.
+    private func refuseOtherPlaces(_ profile: Profile, _ invocation: Invocation) throws {
+        for (key, path) in [
+            ("stores", profile.configuredStores.map { printable(invocation.absolute($0)) }),
+            ("remote", profile.configuredRemote.map(invocation.address)),
+        ] {
+            guard case .flag = profile.origin(of: key), let path else { continue }
+            let present =
+                key == "stores"
+                ? printable(invocation.absolute(profile.stores)) : invocation.address
+            if path != present {
+                throw ScheduleError.ofOtherPlace(profile: profile.name, key: key, place: path)
+            }
+        }
     }
 
     /// Reports what else has to happen: something has to remove old backups, and to start new ones.
@@ -116,7 +135,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
         }
         for command in Run.Command.scheduled
         where !jobs.contains(where: { $0.command == command }) {
-            _ = try await installation.uninstall(ScheduledJob.name(command, of: profile))
+            _ = try await installation.uninstall(ScheduledJob.name(command, of: profile.name))
         }
     }
 }

@@ -19,22 +19,28 @@ struct ScheduleRemoveCommand: ConsoleCommand {
     var output: OutputOptions { options.output }
 
     func run(on console: Console) async throws -> ExitStatus {
-        let profile = try options.profile()
-        var removed: [String] = []
-        for kind in options.kinds {
-            let installation = ScheduleInstallation(kind: kind, enables: !noEnable)
-            for command in Run.Command.scheduled {
-                let name = ScheduledJob.name(command, of: profile)
-                let paths =
-                    try await dryRun
-                    ? installation.installed(name).map(\.path) : installation.uninstall(name)
-                removed += paths.map { $0 == ScheduleFile.crontab ? "\($0): \(name)" : $0 }
+        console.hint(in: HintedPlaces(options.configuration))
+        let profile = try profile()
+        let removed = try await ScheduleInstallation.remove(
+            profile,
+            options.kinds,
+            disabling: !noEnable,
+            isDryRun: dryRun
+        )
+        try console.answer(ScheduleRemoveAnswer(profile: profile, removed: removed, dryRun: dryRun))
+        return .done
+    }
+
+    /// Returns the profile's name; a schedule may outlive its profile.
+    private func profile() throws -> String? {
+        do {
+            return try options.profile().name
+        } catch let error as ConfigurationError {
+            switch error {
+            case .noProfile(let name, _, _), .noConfiguration(.some(let name), _): return name
+            default: throw error
             }
         }
-        try console.answer(
-            ScheduleRemoveAnswer(profile: profile.name, removed: removed, dryRun: dryRun)
-        )
-        return .done
     }
 }
 

@@ -15,12 +15,16 @@ struct ScheduleShowCommand: ConsoleCommand {
     var output: OutputOptions { options.output }
 
     func run(on console: Console) async throws -> ExitStatus {
+        console.hint(in: HintedPlaces(options.configuration))
         let profile = try options.profile()
         var rows: [ScheduleShowAnswer.Row] = []
         for command in Run.Command.scheduled {
             if let row = try await row(command, profile) { rows.append(row) }
         }
         try console.answer(ScheduleShowAnswer(profile: profile.name, jobs: rows))
+        for text in try await InstalledSchedule.strays(options.configuration, options.kinds) {
+            console.show(.warning(text))
+        }
         return .done
     }
 
@@ -29,7 +33,7 @@ struct ScheduleShowCommand: ConsoleCommand {
         _ command: Run.Command,
         _ profile: Profile
     ) async throws -> ScheduleShowAnswer.Row? {
-        let name = ScheduledJob.name(command, of: profile)
+        let name = ScheduledJob.name(command, of: profile.name)
         var installed: [(kind: ScheduleKind, files: [ScheduleFile])] = []
         for kind in options.kinds {
             let files = try await ScheduleInstallation(kind: kind).installed(name)

@@ -27,6 +27,7 @@ struct UnlinkCommand: ConsoleCommand {
     var yes = false
 
     func run(on console: Console) async throws -> ExitStatus {
+        console.hint(in: HintedPlaces(options))
         let place = try LinkedPlace(options, mayBeMissing: false)
         let linked = try place.remote
         let flag = FlagValue("the configuration", "remote", linked?.address)
@@ -58,7 +59,12 @@ struct UnlinkCommand: ConsoleCommand {
         }
         let question = "Unlink '\(invocation.address)'? The backups in it stay."
         guard try invocation.confirm(question, yes: yes || dryRun) else { return .failed }
-        answer.schedules = try await removeSchedules(of: profile)
+        answer.schedules = try await ScheduleInstallation.remove(
+            profile.name,
+            ScheduleKind.allCases,
+            disabling: !noEnable,
+            isDryRun: dryRun
+        )
         if !dryRun {
             try await place.write(change, in: home)
             let left = try await UnlinkFolder(folder, context: invocation.context).run()
@@ -66,20 +72,5 @@ struct UnlinkCommand: ConsoleCommand {
         }
         try console.answer(answer)
         return .done
-    }
-
-    private func removeSchedules(of profile: Profile) async throws -> [String] {
-        var removed: [String] = []
-        for kind in ScheduleKind.allCases {
-            let installation = ScheduleInstallation(kind: kind, enables: !noEnable)
-            for command in Run.Command.scheduled {
-                let name = ScheduledJob.name(command, of: profile)
-                let paths =
-                    try await dryRun
-                    ? installation.installed(name).map(\.path) : installation.uninstall(name)
-                removed += paths.map { $0 == ScheduleFile.crontab ? "\($0): \(name)" : $0 }
-            }
-        }
-        return removed
     }
 }

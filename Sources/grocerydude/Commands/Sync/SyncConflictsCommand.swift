@@ -95,7 +95,8 @@ struct SyncConflictsCommand: AsyncParsableCommand {
                 them. The store is exchanged at once.
                 """,
             example: "grocerydude sync conflicts take 3",
-            "grocerydude sync conflicts take 4 position=7"
+            "grocerydude sync conflicts take 4 position=7",
+            "grocerydude sync conflicts take 5 --all"
         )
 
         @Argument(help: "The conflict's number in the list.")
@@ -110,16 +111,20 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         )
         var values: [NewValue] = []
 
+        @Flag(help: "Also what only 'list --all' shows.")
+        var all = false
+
         @OptionGroup var store: SyncedStoreOption
         @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
         func exchange(_ invocation: Invocation) async throws -> CommandResult {
             let places = try SyncInputs(invocation).places()
             let store = try store.only(in: places)
-            try await SettleConflicts(in: places, context: invocation.context)
+            let rows = try await SettleConflicts(in: places, context: invocation.context)
                 .take(
                     number,
                     setting: Dictionary(values.map { ($0.column, $0.value) }) { $1 },
+                    all: all,
                     of: store,
                     folder: SyncInputs(invocation).folder,
                     at: invocation.now,
@@ -131,6 +136,11 @@ struct SyncConflictsCommand: AsyncParsableCommand {
                 options: SyncInputs(invocation).options,
                 context: invocation.context
             ).run([store])
+            let isSent = synced.allSatisfy { $0.error == nil && $0.overview.unsentFiles == 0 }
+            let place = isSent ? "on all devices" : "and on the others after the next exchange"
+            for row in rows {
+                invocation.context.report(.note("\(row.description), \(place)"))
+            }
             try invocation.console.answer(SyncRunAnswer(synced, invocation))
             return SyncInputs(invocation).result(of: synced)
         }

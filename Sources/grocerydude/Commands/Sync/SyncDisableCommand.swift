@@ -10,7 +10,7 @@ struct SyncDisableCommand: SyncingCommand {
         "Take a store out of its group; its data stays as it is.",
         discussion: """
             Nothing in the container is removed. With '--as-before' the store gets back the content \
-            that it had before it took part; close the application first.
+            that it had before it took part, and a copy of what it had is kept; close the application first.
             """,
         example: "grocerydude sync disable",
         "grocerydude sync disable --store Notes.sqlite --as-before"
@@ -32,6 +32,7 @@ struct SyncDisableCommand: SyncingCommand {
         var unsent: Int64
         var asBefore: Bool
         var before: String?
+        var yielded: String?
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
@@ -43,10 +44,8 @@ struct SyncDisableCommand: SyncingCommand {
                     asBefore
                     ? "It loses all that was edited or arrived since it took part."
                     : "It stays as it is."
-                let unsent = overview.unsentChanges
-                let waiting =
-                    unsent == 0
-                    ? "" : " \(counted(Int(unsent), "change was", "changes were")) not sent."
+                let unsent = Self.unsent(overview.unsentChanges)
+                let waiting = unsent.isEmpty ? "" : " \(unsent)."
                 return try invocation.confirm(
                     "Let '\(only.path)' leave '\(overview.group ?? "its group")'? \(what)\(waiting)",
                     yes: yes
@@ -54,6 +53,8 @@ struct SyncDisableCommand: SyncingCommand {
             }
         guard let outcome else { return .declined }
         let before = outcome.before.map { printable($0) }
+        let yielded = outcome.yielded.map { printable($0) }
+        let unsent = Self.unsent(outcome.unsent)
         let group = outcome.group.map { " '\($0)'" } ?? ""
         try invocation.console.answer(
             DoneAnswer(
@@ -62,15 +63,21 @@ struct SyncDisableCommand: SyncingCommand {
                     group: outcome.group,
                     unsent: outcome.unsent,
                     asBefore: outcome.isAsBefore,
-                    before: before
+                    before: before,
+                    yielded: yielded
                 ),
                 line: "'\(outcome.store)' left\(group)"
                     + (outcome.isAsBefore ? ", and is as it was before" : "")
+                    + (unsent.isEmpty ? "" : "; \(unsent)")
             )
         )
-        if let before {
-            invocation.context.report(.note("the store as it was before is kept in '\(before)'"))
+        for case (let time, let copy?) in [("until now", yielded), ("before", before)] {
+            invocation.context.report(.note("the store as it was \(time) is kept in '\(copy)'"))
         }
         return CommandResult(.done)
+    }
+
+    private static func unsent(_ count: Int64) -> String {
+        count == 0 ? "" : "\(counted(Int(count), "change was", "changes were")) not sent"
     }
 }

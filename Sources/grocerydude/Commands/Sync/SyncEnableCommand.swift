@@ -13,7 +13,8 @@ struct SyncEnableCommand: SyncingCommand {
         discussion: """
             First it reports what it finds: which devices take part, how each table's rows are known on all \
             devices, which tables are left out, and what it guesses from the rows. Then it asks, keeps a \
-            copy of the store, and exchanges once. Equal rows become one; nothing is removed.
+            copy of the store, and exchanges once. Equal rows become one. Rows go from here only if others have \
+            deleted them, or if a row of the group has their unique value; each is listed.
             """,
         example: "grocerydude sync enable --container ~/Dropbox/Sync",
         "grocerydude sync enable --container rclone:nas:sync --store Notes.sqlite --dry-run"

@@ -1,5 +1,6 @@
 import Changes
 import Foundation
+import GRDB
 import Testing
 
 @testable import Sync

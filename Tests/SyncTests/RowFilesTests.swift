@@ -222,7 +222,7 @@ struct RowFilesTests {
 
     @Test(
         "that are missing where a store joins do not make its rows others",
-        arguments: [nil, JoinMatch.content, .copy, .again]
+        arguments: [nil, .content, .copy, .again] as [JoinMatch?]
     )
     func joining(_ match: JoinMatch?) async throws {
         for name in ["milk", "tea"] {

@@ -40,7 +40,9 @@ struct NeedSearch {
     init(in folder: BackupFolder) async throws {
         self.folder = folder
         backups = try await folder.memory.backups(
-            try await folder.remote.list().filter { BackupName.mayBeArchive($0.name) },
+            try await folder.remote.list().filter {
+                BackupName.suffix(of: $0.name) != nil || BackupName.mayBeArchive($0.name)
+            },
             in: folder.address,
             timeZone: folder.timeZone
         )

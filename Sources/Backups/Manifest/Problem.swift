@@ -70,7 +70,7 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         switch kind {
         case .anomaly: "if that is right, run 'grocerydude backup --accept-changes'"
         case .linkedStore:
-            "to leave it out, run '\(Advice.command("backup --exclude", path))'; to save a store in its place, run 'grocerydude backup --set follow_links=true'"
+            "to leave it out: \(Advice.command("backup --exclude", path)); to save a store in its place: grocerydude backup --set follow_links=true"
         default: nil
         }
     }

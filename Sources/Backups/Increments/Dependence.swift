@@ -75,13 +75,7 @@ package struct Dependence {
                 if !isGuess, let first = found.first, found.allSatisfy(\.isKnownAsDistrusted) {
                     distrusted[other.name.exact] = first
                 }
-                for name in Set(found.map(\.name.exact)).subtracting([other.name.exact]) {
-                    if isGuess {
-                        guessed[name, default: []].append(other)
-                    } else {
-                        known[name, default: []].append(other)
-                    }
-                }
+                note(other, among: isGuess ? \.guessed : \.known, needing: found)
                 if isWhole || found.contains(where: { $0.isWholeAndGood && $0.lineage != nil }) {
                     break
                 }
@@ -93,6 +87,17 @@ package struct Dependence {
     /// the increment.
     fileprivate static func mayReplace(_ backup: Backup, anyOf increment: Backup) -> Bool {
         !backup.isKnownAsDistrusted || increment.isKnownAsDistrusted
+    }
+
+    /// Records that an increment needs one of some backups, or may need it.
+    private mutating func note(
+        _ increment: Backup,
+        among needs: WritableKeyPath<Self, [ExactString: [Backup]]>,
+        needing found: [Backup]
+    ) {
+        for name in Set(found.map(\.name.exact)).subtracting([increment.name.exact]) {
+            self[keyPath: needs][name, default: []].append(increment)
+        }
     }
 
     /// Returns the backups that a known machine made, or all if there is none of these.

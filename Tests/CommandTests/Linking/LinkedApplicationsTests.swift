@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import SystemPackage
 import TestSupport
 import Testing
 

@@ -241,6 +241,8 @@ final class Trial: Sendable {
             "TZ": "UTC", "XDG_DATA_HOME": "", "XDG_CACHE_HOME": "",
             "GROCERYDUDE_IDENTITY": root.appending("home/identity.txt").string,
             "GROCERYDUDE_STORES": stores.string, "GROCERYDUDE_REMOTE": remote.string,
+            // Some scenarios encrypt, and the next backup does not.
+            "GROCERYDUDE_RECIPIENTS": "none",
         ]
     }
 

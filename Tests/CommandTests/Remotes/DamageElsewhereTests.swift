@@ -55,7 +55,7 @@ struct DamageElsewhereTests {
         let checked = try program.run(["check", "latest"] + places.suffix(2))
         #expect(checked.status == 20, "\(checked.errors)")
         let restored = try program.run(["restore", "latest", "--yes"] + places)
-        #expect(restored.status == 21, "\(restored.errors)")
+        #expect(restored.status == 20, "\(restored.errors)")
         #expect(try sandbox.contents(of: "Stores") == before)
         #expect(
             try Directory.open(sandbox.path).names().map(\.description).filter {

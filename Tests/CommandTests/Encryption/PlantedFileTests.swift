@@ -47,7 +47,7 @@ struct PlantedFileTests {
         }
         #expect(ids.count == 2)
         let notes = ids.map {
-            #""\#($0)": {"name": "x", "changed": 1, "tags": [], "pinned": false, "reason": "x", "partial": true}"#
+            #""\#($0)": {"name": "x", "changed": 1, "tags": [], "pinned": false, "reason": "x"}"#
         }
         try sandbox.write(
             #"{"format": 1, "backups": {\#(notes.joined(separator: ", "))}}"#,

@@ -44,7 +44,14 @@ struct SameNameTests {
         let scene = try Scene()
         let name = BackupName.make(Scene.morning, in: Scene.utc, isEncrypted: true)
         try scene.sandbox.write("sealed", to: "Remote/\(name)")
-        let made = try await scene.backUp(to: Elsewhere(folder: scene.remote))
+        var options = scene.options()
+        options.isPlainByChoice = true
+        let made = try await CreateBackup(
+            of: scene.stores,
+            to: scene.folder(Elsewhere(folder: scene.remote)),
+            options: options,
+            context: scene.context()
+        ).run()
         #expect(made.backup.name == BackupName.make(Scene.morning, in: Scene.utc, number: 2))
     }
 

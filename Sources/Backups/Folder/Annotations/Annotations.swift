@@ -202,10 +202,8 @@ package struct Annotations {
             backups[index].note = annotation.note
             backups[index].isPinned = annotation.isPinned
             // A manifest that was read says this itself, and a note proves nothing.
-            if backup.isUnknown {
-                backups[index].summary.reason = annotation.reason
-                backups[index].summary.isPartial = annotation.isPartial ?? false
-            }
+            if backup.isUnknown { backups[index].summary.reason = annotation.reason }
+            backups[index].summary.isPartial = backup.isPartial || annotation.isPartial ?? false
             backups[index].notedDamage = annotation.damage(of: backup, isCopy)?.reason
         }
     }
@@ -298,10 +296,10 @@ package struct Annotations {
         annotation.tags += other.tags.filter { !annotation.tags.contains($0) }
         annotation.note = annotation.note ?? other.note
         annotation.isPinned = annotation.isPinned || other.isPinned
-        if backup.isUnknown {
-            annotation.reason = annotation.reason ?? other.reason
-            annotation.isPartial = annotation.isPartial ?? other.isPartial
-        }
+        // For machines that have not fetched the archive; a note of the other folder proves nothing.
+        annotation.reason =
+            backup.isUnknown ? annotation.reason ?? other.reason : backup.reason
+        annotation.isPartial = annotation.isPartial ?? other.isPartial
         if let damage = other.damage?.values.first {
             annotation.damage = (annotation.damage ?? [:]).merging([backup.name: damage]) { $1 }
         }

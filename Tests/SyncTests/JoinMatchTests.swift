@@ -141,7 +141,10 @@ struct JoinMatchTests {
         try phone.edit("UPDATE item SET name = 'green tea' WHERE id = 2")
         let preview = try await join(.copy)
         let item = try #require(preview.tables["item"])
-        #expect(item == .init(alike: 2, onlyHere: 1, onlyThere: 0, deletedThere: 1))
+        var expected = JoinPreview.Table(alike: 2, onlyHere: 1, onlyThere: 0, deletedThere: 1)
+        // Nobody knows whether the values here are edits: the group's stay, and these are listed.
+        expected.yielding = 2
+        #expect(item == expected)
         #expect(try names(desk).count == 3 && names(desk) == names(phone))
     }
 

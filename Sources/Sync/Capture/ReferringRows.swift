@@ -46,12 +46,15 @@ struct ReferringRows {
         }
     }
 
-    /// Returns whether a row is gone, or names another row of a table than before.
+    /// Returns whether a row is gone, or may show that a row of a table has another key than before.
     func mayProve(_ parent: TableName) throws -> Bool {
         let references = table.references.filter { $0.table == parent }
         return try !capture.gone.isEmpty
             || capture.changed.contains { old, values, _ in
-                try references.contains { try parts(of: $0, old) != parts(of: $0, values) }
+                // A row whose own key names the other one shows by its content that the two have moved.
+                try references.contains {
+                    try hasKey(with: $0) || parts(of: $0, old) != parts(of: $0, values)
+                }
             }
     }
 

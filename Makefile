@@ -131,10 +131,11 @@ STATIC = $(CURDIR)/.build/static
 .NOTPARALLEL: deb dist test-packages
 
 # Nothing in the program unwinds its stack: it throws no exceptions of C++, and Swift's backtraces follow frame pointers.
-# Two builds of a commit are the same bytes: without debug information, which names directories, and with hashes and
-# addresses that are the same in each run of the compiler.
+# Two builds of a commit shall be the same bytes: without debug information, which names directories, with hashes and
+# addresses that are the same in each run of the compiler, and with the commit as the program's build id.
 PACKAGE_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(shell setarch -R true 2>/dev/null && echo setarch -R) \
-	$(BUILD) -debug-info-format none -Xlinker --no-eh-frame-hdr
+	$(BUILD) -debug-info-format none -Xlinker --no-eh-frame-hdr \
+	-Xlinker --build-id=0x$(shell git rev-parse HEAD 2>/dev/null || echo 00)
 
 # The packages are for systems whose glibc reads short relocations, so 2.36 and later.
 deb: package-deps $(STATIC)/lib/complete $(COMMIT_OBJECT)

@@ -40,7 +40,9 @@ package_dist() {
     name=grocerydude-$version-linux-$(uname -m)
     tree=$stage/$name
     mkdir -p "$tree"
-    install -s -m 755 "$program" "$tree/grocerydude"
+    install -m 755 "$program" "$tree/grocerydude"
+    # The compiler's hashes of modules are of its arguments too, which name directories.
+    strip -R .swift_modhash "$tree/grocerydude"
     cp -R "$share/man1" "$share/completions" README.md LICENSE NOTICE CHANGELOG.md Documentation \
         Packaging/grafana "$tree"
     chmod -R u=rwX,go=rX "$tree"

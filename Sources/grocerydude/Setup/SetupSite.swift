@@ -104,17 +104,17 @@ struct SetupSite {
         }
         var facts = ["it will be made"]
         do {
-            if try linked != address { try await refuseOtherData(attempt) }
+            let listing = try await attempt.folder().list()
+            if try linked != address { try refuseOtherData(attempt, listing) }
             facts = try await probe(attempt)
-            try await warnOfLocked(attempt)
+            warnOfLocked(attempt, listing)
         } catch RemoteError.missing {}
         return (address, address, facts)
     }
 
     /// Warns if no key here opens the backups of a folder, since a new key would not either.
-    private func warnOfLocked(_ attempt: Invocation) async throws {
-        let backups = try await attempt.folder().list().backups
-        let locked = backups.count { $0.isEncrypted && $0.isAnonymous }
+    private func warnOfLocked(_ attempt: Invocation, _ listing: BackupFolder.Listing) {
+        let locked = listing.backups.count { $0.isEncrypted && $0.isAnonymous }
         guard locked > 0 else { return }
         attempt.console.show(
             .warning(
@@ -145,12 +145,14 @@ struct SetupSite {
     }
 
     /// Refuses a folder with visible names, none of which is a backup's.
-    private func refuseOtherData(_ attempt: Invocation) async throws {
-        let folder = try attempt.folder()
-        let listing = try await folder.list()
+    private func refuseOtherData(
+        _ attempt: Invocation,
+        _ listing: BackupFolder.Listing
+    ) throws {
         guard listing.backups.isEmpty else { return }
+        let directory = try attempt.folder().remote.directory
         let names =
-            try folder.remote.directory.map { try Directory.open($0).names().map(\.description) }
+            try directory.map { try Directory.open($0).names().map(\.description) }
             ?? listing.passedOver.map(\.name)
         let other = names.sorted().first { !$0.hasPrefix(".") && $0 != "lost+found" }
         if let other { throw SetupError.otherData(attempt.address, name: other) }

@@ -14,8 +14,7 @@ package enum SuperJournal {
     ///   committed.
     static func detach(from journal: File, of store: Store) throws {
         guard let record = try Record(of: journal) else { return }
-        let name = record.name?.map { CInterop.PlatformChar(bitPattern: $0) } ?? []
-        if !name.isEmpty, try isGone(FilePath(platformString: name + [0]), of: store) {
+        if let path = record.path, try isGone(path, of: store) {
             // The transaction was committed, so nothing must be played back.
             try journal.truncate(to: 0)
         } else {
@@ -31,10 +30,8 @@ package enum SuperJournal {
     package static func refuseForeign(beside store: Store) throws {
         let journal = store.sidecar("-journal")
         guard try FileInfo.ifPresent(journal)?.kind == .file,
-            let bytes = try Record(of: File.open(journal))?.name
+            let path = try Record(of: File.open(journal))?.path?.lexicallyNormalized()
         else { return }
-        let name = bytes.map { CInterop.PlatformChar(bitPattern: $0) }
-        let path = FilePath(platformString: name + [0]).lexicallyNormalized()
         let directory = store.location.removingLastComponent()
         guard path.removingLastComponent() != directory else { return }
         throw StoreError.unreadable(
@@ -81,8 +78,8 @@ package enum SuperJournal {
         /// The greatest length of a path that SQLite opens, in bytes.
         private static let nameLimit = 4096
 
-        /// The super-journal's name; `nil` if the record is damaged, so that SQLite ignores it.
-        let name: [UInt8]?
+        /// The super-journal's path; `nil` if the record is damaged, so that SQLite ignores it.
+        let path: FilePath?
         private let end: Int64
 
         /// Reads the record; `nil` if there is none.
@@ -94,7 +91,7 @@ package enum SuperJournal {
             let (count, sum) = (Self.number(trailer[0..<4]), Self.number(trailer[4..<8]))
             let start = end - Int64(Self.length) - Int64(count)
             guard count > 0, count <= Self.nameLimit, start >= 0 else {
-                name = nil
+                path = nil
                 return
             }
             let bytes = try file.readExactly(count: Int(count), at: start)
@@ -103,8 +100,9 @@ package enum SuperJournal {
                 bytes.reduce(UInt32(0)) { $0 &+ UInt32(bitPattern: Int32(Int8(bitPattern: $1))) },
                 bytes.reduce(UInt32(0)) { $0 &+ UInt32($1) },
             ]
-            let text = Array(bytes.prefix { $0 != 0 })
-            name = sums.contains(sum) && !text.isEmpty ? text : nil
+            let text = bytes.prefix { $0 != 0 }.map { CInterop.PlatformChar(bitPattern: $0) }
+            path =
+                sums.contains(sum) && !text.isEmpty ? FilePath(platformString: text + [0]) : nil
         }
 
         func erase(from file: File) throws {

@@ -61,7 +61,7 @@ struct InstalledSchedule {
     /// - Throws: `ConfigurationError`, `ScheduleError`, `ProcessError`.
     static func strays(
         _ options: ConfigurationOptions,
-        _ kinds: [ScheduleKind] = ScheduleKind.allCases
+        _ kinds: [ScheduleKind]
     ) async throws -> [String] {
         let names = try Configuration(options).names
         var strays: [String] = []
@@ -165,7 +165,7 @@ struct InstalledSchedule {
         case .cron: return Crontab.isListenedTo ? nil : "no cron is running"
         case .systemdUser, .systemdSystem:
             let user = kind == .systemdUser ? ["--user"] : []
-            let unit = "\(name).\(isService ? "service" : "timer")"
+            let unit = SystemdUnits.starting(name, isService: isService)
             let state = try? await SystemProgram.run("systemctl", user + ["is-active", unit])
             if state?.ending == .exited(0) { return nil }
             guard isService else { return "its timer is not active" }

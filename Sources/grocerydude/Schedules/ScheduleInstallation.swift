@@ -144,7 +144,7 @@ struct ScheduleInstallation {
             return true
         }
         let wants = isService ? "default.target.wants" : "timers.target.wants"
-        let unit = "\(name).\(isService ? "service" : "timer")"
+        let unit = SystemdUnits.starting(name, isService: isService)
         let link = FilePath(path).removingLastComponent().appending(wants).appending(unit)
         return (try? FileInfo.ifPresent(link)) ?? nil != nil
     }
@@ -177,7 +177,7 @@ struct ScheduleInstallation {
         case .systemdUser, .systemdSystem:
             let paths = try await installed(name).map(\.path)
             let hasTimer = paths.contains { $0.hasSuffix(".timer") }
-            let unit = "\(name).\(hasTimer ? "timer" : "service")"
+            let unit = SystemdUnits.starting(name, isService: !hasTimer)
             try await systemctl("disable", "--now", unit)
         case .cron: break
         }

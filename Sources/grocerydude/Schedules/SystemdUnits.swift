@@ -38,6 +38,11 @@ struct SystemdUnits {
         ["\(job).service", failureName(of: job), "\(job).timer"]
     }
 
+    /// Returns the name of the unit that is enabled for a job: its timer, or a service that always runs.
+    static func starting(_ job: String, isService: Bool) -> String {
+        isService ? "\(job).service" : "\(job).timer"
+    }
+
     private static func failureName(of job: String) -> String { "\(job)@failed.service" }
 
     private static func failure(of job: ScheduledJob, _ kind: ScheduleKind) throws -> String {

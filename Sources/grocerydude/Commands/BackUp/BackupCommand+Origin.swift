@@ -11,7 +11,7 @@ extension BackupCommand {
         let (console, profile) = (invocation.console, invocation.profile)
         guard console.canAsk else { return invocation }
         let folder = try invocation.folder()
-        guard !folder.knowsOwn || (try? invocation.memory.catalog.knowsNobody) ?? false,
+        guard !folder.knowsOwn || invocation.knowsNobody,
             // A folder that cannot be reached is reported by the backup.
             let backups = try? await folder.list().backups,
             let last = folder.predecessor(among: backups)

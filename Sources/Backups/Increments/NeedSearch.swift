@@ -9,7 +9,8 @@ internal import SystemPackage
 ///
 /// It looks for an archive by name and size, then by its place in the lineage. The archive may have been renamed or
 /// encrypted again, or a full backup of the same state may have replaced it. It may have a name that no backup has, as
-/// a copy of a synchronising program. Unknown archives are inspected, the most likely first. Archives that are damaged, or that no key opens, are skipped if there is another.
+/// a copy of a synchronising program. Unknown archives are inspected, the most likely first. Archives that are damaged,
+/// or that no key opens, are skipped if there is another.
 struct NeedSearch {
     /// An archive that was found.
     enum Found {

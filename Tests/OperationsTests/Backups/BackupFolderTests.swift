@@ -39,6 +39,13 @@ struct BackupFolderTests {
         return try await list(folder)
     }
 
+    /// Writes an archive with a changed byte to the folder.
+    private func damage(_ name: String, as copy: String) throws {
+        var bytes = try scene.sandbox.read("Remote/\(name)")
+        bytes[200] ^= 1
+        try scene.sandbox.write(bytes, to: "Remote/\(copy)")
+    }
+
     private func list(_ folder: BackupFolder) async throws -> Backup {
         let listing = try await folder.list()
         try await folder.memory.catalog.save()
@@ -88,9 +95,7 @@ struct BackupFolderTests {
     func copied() async throws {
         let first = try await backUp()
         let copy = "copy Stores.zip"
-        var bytes = try scene.sandbox.read("Remote/\(first.name)")
-        bytes[200] ^= 1
-        try scene.sandbox.write(bytes, to: "Remote/\(copy)")
+        try damage(first.name, as: copy)
         let folder = scene.folder(log: log)
         let checks = CheckBackups(in: folder, options: .init(), context: scene.context())
         let damaged = try await checks.run(try await folder.find(copy), at: Scene.morning + 60)
@@ -114,9 +119,7 @@ struct BackupFolderTests {
     func deletedCopy() async throws {
         let first = try await backUp()
         let copy = "copy Stores.zip"
-        var bytes = try scene.sandbox.read("Remote/\(first.name)")
-        bytes[200] ^= 1
-        try scene.sandbox.write(bytes, to: "Remote/\(copy)")
+        try damage(first.name, as: copy)
         let folder = scene.folder(log: log)
         let checks = CheckBackups(in: folder, options: .init(), context: scene.context())
         _ = try await checks.run(try await folder.find(copy), at: Scene.morning + 60)
@@ -141,9 +144,7 @@ struct BackupFolderTests {
     func mended() async throws {
         let first = try await backUp()
         let good = try scene.sandbox.read("Remote/\(first.name)")
-        var bytes = good
-        bytes[200] ^= 1
-        try scene.sandbox.write(bytes, to: "Remote/\(first.name)")
+        try damage(first.name, as: first.name)
         let folder = scene.folder(log: log)
         let checks = CheckBackups(in: folder, options: .init(), context: scene.context())
         func check(_ name: String, at seconds: Double) async throws -> Bool {

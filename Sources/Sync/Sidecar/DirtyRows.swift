@@ -22,12 +22,27 @@ struct DirtyRows {
         try access.perform("INSERT OR IGNORE INTO altered (id) VALUES (?)", .id(id))
     }
 
-    /// Marks all rows as altered, and forgets all held rows and ties.
+    /// Marks all rows as altered, except new ones in bulk, and forgets all held rows and ties.
     func alterAll() throws {
         try access.held.clear()
         try access.run(
-            "INSERT OR IGNORE INTO altered (id) SELECT id FROM row UNION SELECT id FROM shown"
+            """
+            INSERT OR IGNORE INTO altered (id) SELECT id FROM row
+                WHERE NOT EXISTS (SELECT 1 FROM bulk WHERE row.rowid BETWEEN lo AND hi)
+            UNION SELECT id FROM shown
+            """
         )
+    }
+
+    /// Marks all rows as altered if the tables are not those of the last view.
+    ///
+    /// - Returns: whether they are others.
+    @discardableResult
+    func takeView(of tables: [TableMapping]) throws -> Bool {
+        guard try access.bytes("view") != tables.viewSignature else { return false }
+        try alterAll()
+        try access.set("view", bytes: tables.viewSignature)
+        return true
     }
 
     /// Orders the next looks so that each has rows that will be near each other in the store.

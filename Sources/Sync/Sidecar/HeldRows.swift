@@ -74,6 +74,13 @@ final class HeldRows {
         }
     }
 
+    /// Returns whether any row of a table is held.
+    func has(of table: TableName) throws -> Bool {
+        guard try hasTies else { return false }
+        let number = SidecarValue.integer(try access.number(of: table))
+        return try access.has("SELECT 1 FROM held WHERE t = ? LIMIT 1", number)
+    }
+
     /// Returns the rows that may be shown differently once a row, or a name, changes.
     func dependants(on other: RowID) throws -> [RowID] {
         guard try hasTies else { return [] }

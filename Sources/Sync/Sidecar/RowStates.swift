@@ -71,6 +71,19 @@ final class RowStates {
         )
     }
 
+    /// Returns the rows of a range of rowids that are not dirty.
+    func known(from low: Int64, to high: Int64) throws -> [KnownRow] {
+        try access.all(
+            """
+            SELECT id, t, cl, clock, device, hint, body FROM row
+            WHERE rowid BETWEEN ? AND ? AND id NOT IN (SELECT id FROM dirty)
+            """,
+            .integer(low),
+            .integer(high),
+            read: known
+        )
+    }
+
     /// Passes the rows of a query; `body` may run the same query.
     private func forEachRow(
         _ sql: StaticString,
@@ -87,12 +100,12 @@ final class RowStates {
     /// - Returns: the row before and after; `nil` if the delta changed nothing.
     @discardableResult
     func join(_ delta: RowDelta, in table: TableName) throws -> (old: KnownRow?, new: KnownRow)? {
-        guard let old = try known(delta.id) else {
-            let new = KnownRow(table: table, delta: delta)
-            try save(new)
-            tally(new, 1)
-            return (nil, new)
+        let added = KnownRow(table: table, delta: delta)
+        if try add(added) {
+            tally(added, 1)
+            return (nil, added)
         }
+        guard let old = try known(delta.id) else { throw access.damaged("a row is gone") }
         // Only a hostile file has one id in two tables; the first table stays.
         guard old.table == table else { return nil }
         let joined = old.delta.joined(with: delta)
@@ -140,16 +153,39 @@ final class RowStates {
         }
     }
 
+    /// Adds the state of a row, and returns whether nothing was known of it.
+    private func add(_ row: KnownRow) throws -> Bool {
+        if let lastKnown, lastKnown.id == row.id, lastKnown.row != nil { return false }
+        try write(
+            """
+            INSERT OR IGNORE INTO row (id, t, cl, clock, device, hint, body)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            """,
+            row
+        )
+        guard access.database.changesCount == 1 else { return false }
+        lastKnown = (row.id, row)
+        return true
+    }
+
     /// Replaces the state of a row.
     func save(_ row: KnownRow) throws {
-        let state = row.state
-        let stamp = state.isAlive ? state.birth : state.deletion
-        try access.perform(
+        try write(
             """
             INSERT INTO row (id, t, cl, clock, device, hint, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             ON CONFLICT (id) DO UPDATE
             SET t = ?2, cl = ?3, clock = ?4, device = ?5, hint = ?6, body = ?7
             """,
+            row
+        )
+        lastKnown = (row.id, row)
+    }
+
+    private func write(_ sql: StaticString, _ row: KnownRow) throws {
+        let state = row.state
+        let stamp = state.isAlive ? state.birth : state.deletion
+        try access.perform(
+            sql,
             .id(row.id),
             .integer(access.number(of: row.table)),
             .integer(Int64(state.causalLength)),
@@ -158,7 +194,6 @@ final class RowStates {
             .optional(row.delta.hint?.encoded),
             .bytes(body(of: state))
         )
-        lastKnown = (row.id, row)
     }
 
     /// Encodes each cell's column and value, and its stamp unless that is the birth's.

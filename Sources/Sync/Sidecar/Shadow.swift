@@ -168,7 +168,8 @@ final class Shadow {
         }.reduce(0, max)
     }
 
-    fileprivate func shown(_ row: SidecarStatement) throws -> ShownRow {
+    /// Returns the shown row of a query for `h, id, cl, image`.
+    func shown(_ row: SidecarStatement) throws -> ShownRow {
         guard let key = row.key(0), let id = row.id(1) else {
             throw access.damaged("a row of the shadow has no key")
         }
@@ -237,6 +238,17 @@ final class Shadow {
             """,
             .integer(access.number(of: table)),
             .integer(rowID)
+        )
+    }
+
+    /// Forgets the leaves of rows that are about to be inserted; see `forgetLeaf`.
+    func forgetLeaves(from first: RowKey, to last: RowKey, of table: TableName) throws {
+        guard case .rowID(let low) = first, case .rowID(let high) = last else { return }
+        try access.perform(
+            "DELETE FROM leaf WHERE t = ? AND lo <= ? AND hi >= ?",
+            .integer(access.number(of: table)),
+            .integer(high),
+            .integer(low)
         )
     }
 

@@ -12,8 +12,17 @@ enum SidecarSchema {
         migrator.registerMigration("1") { database in
             try database.execute(sql: tables)
         }
+        migrator.registerMigration("2") { database in
+            try database.execute(sql: bulk)
+        }
         return migrator
     }
+
+    /// Ranges of new rows, by the rowids of `row`; see `BulkRows`.
+    private static let bulk = """
+        CREATE TABLE bulk (lo INTEGER PRIMARY KEY, hi INTEGER NOT NULL, t INTEGER NOT NULL,
+            written INTEGER NOT NULL DEFAULT 0);
+        """
 
     /// The table that exists as long as a connection: the rows of a long look, in the order of their computation.
     static let passing = "CREATE TEMP TABLE look (n INTEGER PRIMARY KEY, id BLOB NOT NULL)"

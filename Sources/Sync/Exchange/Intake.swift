@@ -14,6 +14,8 @@ struct Intake {
     let container: Container
     /// The current time, in milliseconds since 1970.
     let now: Int64
+    /// The least number of new rows of a table in a file that are written without a view.
+    let leastBulk: Int
 
     /// The result of an intake.
     struct Taken: Equatable {
@@ -327,15 +329,18 @@ struct Intake {
             var clock = try access.membership.clock
             clock.observe(header.clock)
             try access.devices.listen(to: header, as: ids)
+            var bulk = BulkIntake(least: leastBulk, access)
             try file.forEachRow { table, delta in
                 for cell in delta.state.cells { clock.observe(cell.stamp.clock) }
                 clock.observe(delta.state.deletion.clock)
                 try listRename(delta, in: table.name, ids, access)
                 guard let joined = try access.states.join(delta, in: table.name) else { return }
-                try access.dirty.mark(delta.id)
                 taken.changes += 1
-                if let old = joined.old { try list(old, joined.new, ids, access) }
+                guard let old = joined.old else { return try bulk.take(joined.new) }
+                try access.dirty.mark(delta.id)
+                try list(old, joined.new, ids, access)
             }
+            try bulk.finish()
             try access.membership.setClock(clock)
             if !header.replaces.isEmpty {
                 // A bundle replaces the files that it was made of.

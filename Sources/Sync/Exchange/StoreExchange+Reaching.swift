@@ -46,7 +46,12 @@ extension StoreExchange {
         _ listing: Container.Listing,
         _ outcome: inout ExchangeOutcome
     ) async throws -> Bool {
-        let intake = Intake(sidecar: sidecar, container: container, now: now)
+        let intake = Intake(
+            sidecar: sidecar,
+            container: container,
+            now: now,
+            leastBulk: options.leastBulk
+        )
         return try await reach(&outcome) { outcome in
             try await intake.run(listing, options.check, &outcome.taken)
         }

@@ -11,12 +11,11 @@ extension StoreExchange {
     func write(_ outcome: inout ExchangeOutcome) async throws {
         // A file that a killed run fetched may be truncated, since fetching does not wait for the disk.
         try BlobCache(sidecar: sidecar).clear()
-        guard try sidecar.read({ try $0.dirty.count }) > 0 else { return }
+        guard try sidecar.read({ try $0.dirty.count > 0 || !$0.bulk.ranges().isEmpty }) else { return }
         try sidecar.write { access in
-            let dirty = access.dirty
-            try dirty.wakeWaiting()
-            try dirty.retryRefused()
-            if try dirty.hasAltered(moreThan: options.mostRows) { try dirty.orderLooks() }
+            try access.dirty.wakeWaiting()
+            try access.dirty.retryRefused()
+            if options.isDryRun { try access.bulk.releaseAll() }
         }
         if options.isDryRun {
             let connection = StoreConnection(store, busyTimeout: options.busyTimeout)
@@ -25,7 +24,7 @@ extension StoreExchange {
         }
         guard let reservation = try await options.reserve() else {
             outcome.isPutOff = true
-            return
+            return try sidecar.write { try $0.bulk.releaseAll() }
         }
         defer { withExtendedLifetime(reservation) {} }
         var fetched: Set<BlobReference> = []
@@ -33,8 +32,14 @@ extension StoreExchange {
             connection: StoreConnection(store, busyTimeout: options.busyTimeout)
         )
         defer { longWrite.connection.close() }
-        while try await writePart(longWrite, &outcome, &fetched),
-            try sidecar.read({ try $0.dirty.isUnfinished })
+        try await writeBulk(longWrite, &outcome)
+        try sidecar.write { access in
+            if try access.dirty.hasAltered(moreThan: options.mostRows) {
+                try access.dirty.orderLooks()
+            }
+        }
+        while try sidecar.read({ try $0.dirty.isUnfinished }),
+            try await writePart(longWrite, &outcome, &fetched)
         {
             try options.check()
         }
@@ -253,7 +258,7 @@ extension StoreExchange {
 }
 
 /// The tables of a store at its last comparison with the shadow.
-private struct StoreLayout {
+struct StoreLayout {
     var schema: SyncSchema
     var tables: [TableMapping]
 }
@@ -272,7 +277,7 @@ private struct RepeatedRefusals {
 }
 
 /// A long write in consecutive parts.
-private final class LongWrite {
+final class LongWrite {
     let connection: StoreConnection
     /// The tables of the store; `nil` if it must be compared again.
     var layout: StoreLayout?

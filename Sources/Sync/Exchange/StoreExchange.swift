@@ -36,6 +36,8 @@ public struct StoreExchange {
         ///
         /// Tables without earlier rows are read in parts of half as many.
         var mostRows = ViewLook.mostRows
+        /// The least number of new rows of a table in a file that are written without a view.
+        var leastBulk = 256
         /// Whether each partial view is compared with the view of all rows, as in tests.
         var comparesViews = false
         /// The identity of this machine; see `Machine`.
@@ -265,7 +267,11 @@ public struct StoreExchange {
     /// Rows in their new state count for it, rows in their old state against it. The application may have written
     /// since, so the majority decides; a tie means that it did not.
     private func recover() throws {
-        let intents = try sidecar.read { try $0.intents.all() }
+        let (planned, bulk) = try sidecar.write { access in
+            try access.bulk.releaseAll()
+            return (try access.intents.all(), try access.bulk.pending())
+        }
+        let intents = planned + bulk
         guard !intents.isEmpty else { return }
         let snapshot = try snapshot()
         let isWritten = try withExtendedLifetime(snapshot) {
@@ -273,10 +279,14 @@ public struct StoreExchange {
         }
         try sidecar.write { access in
             if isWritten {
-                for intent in intents {
+                for intent in planned {
                     try access.intents.settle(intent)
                     try access.dirty.clean(intent.id)
                 }
+                try access.bulk.settle()
+            } else {
+                try access.bulk.undo()
+                try access.bulk.releaseAll()
             }
             // After a wrong decision, the next capture must find the difference as an edit.
             try access.shadow.forgetLooks()

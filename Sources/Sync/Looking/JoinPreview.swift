@@ -86,7 +86,12 @@ public struct JoinPreview: Sendable {
             options: options
         )
         var taken = Intake.Taken()
-        try await Intake(sidecar: sidecar, container: container, now: exchange.now)
+        try await Intake(
+            sidecar: sidecar,
+            container: container,
+            now: exchange.now,
+            leastBulk: .max
+        )
             .run(container.look(), options.check, &taken)
         try GroupMap.adopt(in: sidecar, accepts: options.acceptsChanges)
         try sidecar.write { try $0.keepLives() }

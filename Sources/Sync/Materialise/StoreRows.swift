@@ -43,6 +43,11 @@ struct StoreRows {
 
     // MARK: - Reading
 
+    func schemaVersion() throws -> Int64 {
+        let statement = try Statement(handle, name: name, "PRAGMA main.schema_version")
+        return try statement.step() ? statement.integer(0) : -1
+    }
+
     /// Returns the image of a step's row as it is now; `nil` if there is no row.
     func image(of step: WritePlan.Step) throws -> RowImage? {
         guard let values = try read(step), let numbers = numbers[step.table.name] else {

@@ -73,8 +73,8 @@ struct StoreWrite {
         var refused: [RowID: String] = [:]
         var dangling: [RowID: String] = [:]
         let written: Written? = try connection.writing(schema.triggers) { handle in
-            guard try schemaVersion(handle) == schema.version else { return nil }
             var rows = StoreRows(handle, name: name, numbers)
+            guard try rows.schemaVersion() == schema.version else { return nil }
             let written = try apply(&rows, &refused)
             if refused.isEmpty { dangling = try self.dangling(written, rows) }
             guard refused.isEmpty, dangling.isEmpty else { return nil }
@@ -178,11 +178,6 @@ struct StoreWrite {
     private struct Place: Hashable {
         var table: String
         var key: RowKey
-    }
-
-    private func schemaVersion(_ handle: OpaquePointer) throws -> Int64 {
-        let statement = try Statement(handle, name: name, "PRAGMA main.schema_version")
-        return try statement.step() ? statement.integer(0) : -1
     }
 }
 

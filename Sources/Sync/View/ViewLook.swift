@@ -41,11 +41,7 @@ struct ViewLook {
     /// - Throws: `StoreError`, `SidecarError`.
     func view() throws -> StoreView {
         let ground = try TrialGround(tables, LocalKeys(access, finder))
-        let isNew = try access.bytes("view") != tables.viewSignature
-        if isNew {
-            try access.dirty.alterAll()
-            try access.set("view", bytes: tables.viewSignature)
-        }
+        let isNew = try access.dirty.takeView(of: tables)
         let isLong = try access.dirty.hasAltered(moreThan: mostRows)
         if isNew, !isLong { return try all(ground) }
         let altered = try isLong ? access.dirty.altered(limit: partRows) : access.dirty.altered()

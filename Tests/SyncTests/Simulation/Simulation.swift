@@ -102,6 +102,8 @@ final class Simulation {
         device.options.machine = name
         // What is written by parts ends as what is written at once.
         if seed % 4 == 3 { device.options.mostRows = 4 }
+        // New rows of others are written with or without a view.
+        if seed % 2 == 0 { device.options.leastBulk = 1 }
         if random.next() % 2 == 0 { busy.insert(devices.count) }
         devices.append(device)
         return devices.count - 1

@@ -28,9 +28,13 @@ extension TableCapture {
                 news[index].id = try id(of: news[index], &capture, isCyclic)
             }
             for id in news.map(\.id) { given.insert(id) }
+            let shared = try capture.access.sharedNumbers(of: table)
             try forEachNew {
-                try show($0, capture)
-                if !isCyclic { try send($0, &capture) }
+                if isCyclic { return try show($0, capture) }
+                // What is sent of a row that nothing was known of is its state, and all that the store shows.
+                let isNew = try capture.access.states.known($0.id) == nil
+                try send($0, &capture)
+                try show($0, capture, sharing: isNew ? shared : [])
             }
             named = []
             // The shadow shows that a row occurs once; counts are kept only for repeated rows, since that is faster.

@@ -232,7 +232,7 @@ final class TableCapture {
     }
 
     /// Adds a row to the shadow as it is here, alive.
-    func show(_ row: New, _ capture: Capture) throws {
+    func show(_ row: New, _ capture: Capture, sharing shared: Set<Int64> = []) throws {
         let known = try capture.access.states.known(row.id)
         let shown = ShownRow(
             key: row.key,
@@ -240,7 +240,7 @@ final class TableCapture {
             causalLength: (known?.state.causalLength ?? 0) | 1,
             image: row.image
         )
-        try capture.access.shadow.show(shown, in: table.name)
+        try capture.access.shadow.show(shown, in: table.name, sharing: shared)
         try capture.access.shadow.forgetFormerKey(of: row.id)
     }
 

@@ -90,9 +90,8 @@ public struct JoinPreview: Sendable {
             sidecar: sidecar,
             container: container,
             now: exchange.now,
-            leastBulk: .max
-        )
-            .run(container.look(), options.check, &taken)
+            leastBulk: options.leastBulk
+        ).run(container.look(), options.check, &taken)
         try GroupMap.adopt(in: sidecar, accepts: options.acceptsChanges)
         try sidecar.write { try $0.keepLives() }
         let known = try sidecar.read { try Self.livingTables($0) }
@@ -119,7 +118,7 @@ extension SidecarAccess {
     /// Records which rows are known, and alive, before the store's rows are captured.
     fileprivate func keepLives() throws {
         try perform("CREATE TEMP TABLE life (id BLOB PRIMARY KEY, t, alive) WITHOUT ROWID")
-        try perform("INSERT INTO temp.life SELECT id, t, cl % 2 FROM row ORDER BY id")
+        try perform("INSERT INTO temp.life SELECT id, t, cl % 2 FROM row WHERE cl > 0 ORDER BY id")
     }
 
     /// Counts the rows of a captured table.

@@ -62,7 +62,7 @@ struct BulkRows {
         try access.perform(
             """
             INSERT OR IGNORE INTO dirty (id) SELECT id FROM row
-            WHERE rowid BETWEEN ? AND ? AND EXISTS (SELECT 1 FROM shown WHERE shown.id = row.id)
+            WHERE rowid BETWEEN ? AND ? AND h IS NOT NULL
             """,
             .integer(low),
             .integer(high)
@@ -73,6 +73,7 @@ struct BulkRows {
     /// Shows the rows of a range in the shadow, before they are written into the store.
     func begin(_ steps: [WritePlan.Step], of range: BulkRange) throws {
         try access.set("look", nil)
+        let shared = try steps.first.map { try access.sharedNumbers(of: $0.table) } ?? []
         for step in steps {
             guard let image = step.new else { continue }
             let row = ShownRow(
@@ -81,7 +82,7 @@ struct BulkRows {
                 causalLength: step.causalLength,
                 image: image
             )
-            try access.shadow.show(row, in: range.table)
+            try access.shadow.show(row, in: range.table, sharing: shared)
         }
         if let first = steps.first, let last = steps.last {
             try access.shadow.forgetLeaves(from: first.key, to: last.key, of: range.table)
@@ -110,8 +111,9 @@ struct BulkRows {
     func undo() throws {
         try access.run(
             """
-            DELETE FROM shown WHERE id IN (SELECT row.id FROM bulk CROSS JOIN row
-                WHERE written = 1 AND row.rowid BETWEEN lo AND hi AND row.id NOT IN (SELECT id FROM dirty))
+            UPDATE row SET h = NULL, length = NULL, image = NULL
+            WHERE rowid IN (SELECT row.rowid FROM bulk CROSS JOIN row WHERE written = 1
+                AND row.rowid BETWEEN lo AND hi AND row.id NOT IN (SELECT id FROM dirty))
             """
         )
         try access.run("UPDATE bulk SET written = 0")
@@ -121,14 +123,14 @@ struct BulkRows {
     func pending() throws -> [Intent] {
         try access.all(
             """
-            SELECT shown.h, shown.id, shown.cl, shown.image, shown.t
-            FROM bulk CROSS JOIN row CROSS JOIN shown ON shown.id = row.id
-            WHERE written = 1 AND row.rowid BETWEEN lo AND hi AND row.id NOT IN (SELECT id FROM dirty)
+            SELECT row.id, row.t, cl, clock, device, hint, body, h, length, image
+            FROM bulk CROSS JOIN row WHERE written = 1 AND row.rowid BETWEEN lo AND hi
+                AND h IS NOT NULL AND row.id NOT IN (SELECT id FROM dirty)
             """
         ) { statement in
             let row = try access.shadow.shown(statement)
             return Intent(
-                table: try access.table(statement.integer(4)),
+                table: try access.table(statement.integer(1)),
                 key: row.key,
                 id: row.id,
                 causalLength: row.causalLength,

@@ -42,15 +42,27 @@ struct CapturedTables {
         )
         try access.run("DELETE FROM parked WHERE t = ?", [number])
         if keepsIDs {
-            try access.run(
-                "INSERT INTO parked (t, h, id, cl, image) SELECT t, h, id, cl, image FROM shown WHERE t = ?",
-                [number]
-            )
+            try access.shadow.forEach(in: table) { try park($0, number) }
         } else {
             try access.run("DELETE FROM key WHERE t = ?", [number])
         }
-        try access.run("DELETE FROM shown WHERE t = ?", [number])
+        try access.run("DELETE FROM row WHERE t = ? AND h IS NOT NULL AND cl = 0", [number])
+        try access.run(
+            "UPDATE row SET h = NULL, length = NULL, image = NULL WHERE t = ? AND h IS NOT NULL",
+            [number]
+        )
         try access.run("UPDATE tab SET seeded = 0 WHERE t = ?", [number])
+    }
+
+    private func park(_ row: ShownRow, _ table: Int64) throws {
+        try access.perform(
+            "INSERT INTO parked (t, h, id, cl, image) VALUES (?, ?, ?, ?, ?)",
+            .integer(table),
+            .bytes(row.key.bytes),
+            .id(row.id),
+            .integer(Int64(row.causalLength)),
+            .bytes(row.image.bytes)
+        )
     }
 
     /// Returns whether the ids of a table's rows were kept when the map left the table out.
@@ -61,13 +73,18 @@ struct CapturedTables {
 
     /// Shows a row again as it was when the map left its table out; does nothing if it did not exist then.
     func bringBack(_ key: RowKey, in table: TableName) throws {
-        try access.run(
-            """
-            INSERT OR IGNORE INTO shown (t, h, id, cl, image)
-            SELECT t, h, id, cl, image FROM parked WHERE t = ? AND h = ?
-            """,
-            [access.number(of: table), Data(key.bytes)]
-        )
+        let row = try access.first(
+            "SELECT id, cl, image FROM parked WHERE t = ? AND h = ?",
+            .integer(access.number(of: table)),
+            .bytes(key.bytes)
+        ) { row in
+            row.id(0).map { id in
+                let length = UInt32(truncatingIfNeeded: row.integer(1))
+                let image = RowImage(bytes: row.bytes(2))
+                return ShownRow(key: key, id: id, causalLength: length, image: image)
+            }
+        }
+        if let row { try access.shadow.show(row, in: table) }
     }
 
     /// Ends the return of a table, which then counts as one that was there before.

@@ -28,8 +28,7 @@ struct DirtyRows {
         try access.run(
             """
             INSERT OR IGNORE INTO altered (id) SELECT id FROM row
-                WHERE NOT EXISTS (SELECT 1 FROM bulk WHERE row.rowid BETWEEN lo AND hi)
-            UNION SELECT id FROM shown
+            WHERE h IS NOT NULL OR NOT EXISTS (SELECT 1 FROM bulk WHERE row.rowid BETWEEN lo AND hi)
             """
         )
     }

@@ -60,6 +60,73 @@ extension RowImage.Part {
     }
 }
 
+// The form in which the sidecar keeps an image, beside the row's state: the bytes as they are, or a 0 and the parts, of
+// which those that the state has are the column's number and a 7. No column has the number 0.
+extension RowImage {
+    static let sharing: UInt8 = 0
+    private static let mark: UInt8 = 7
+
+    /// Returns the bytes that the sidecar keeps.
+    ///
+    /// - Parameter shared: the numbers of the columns whose values are the state's.
+    /// - Returns: the bytes.
+    /// - Throws: `FormatBreach`.
+    func kept(sharing shared: Set<Int64>) throws -> [UInt8] {
+        if shared.isEmpty { return bytes }
+        var writer = ByteWriter()
+        writer.byte(Self.sharing)
+        for (column, part) in try parts() {
+            writer.varint(UInt64(bitPattern: column))
+            if shared.contains(column) { writer.byte(Self.mark) } else { part.append(to: &writer) }
+        }
+        return writer.bytes
+    }
+
+    /// Creates an image from bytes that the sidecar keeps.
+    ///
+    /// - Parameters:
+    ///   - bytes: the bytes.
+    ///   - value: a closure that returns the value of the row's state for a column.
+    /// - Throws: `FormatBreach`; any error of `value`.
+    init(kept bytes: [UInt8], value: (Int64) throws -> Value?) throws {
+        guard bytes.first == Self.sharing else {
+            self.bytes = bytes
+            return
+        }
+        self = try bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            _ = try reader.byte()
+            var parts: [(Int64, Part)] = []
+            while reader.left > 0 {
+                let column = Int64(bitPattern: try reader.varint())
+                var ahead = reader
+                if try ahead.byte() == Self.mark {
+                    reader = ahead
+                    guard let value = try value(column), let part = Part(value) else {
+                        throw FormatBreach("a value is not in the state")
+                    }
+                    parts.append((column, part))
+                } else {
+                    parts.append((column, try Part(&reader)))
+                }
+            }
+            return RowImage(parts)
+        }
+    }
+}
+
+extension RowImage.Part {
+    /// Creates the part for a value that a store has as it is, or as the content of a blob; `nil` for any other.
+    fileprivate init?(_ value: Value) {
+        if let part = Self(long: value) {
+            self = part
+        } else {
+            guard let stored = value.stored else { return nil }
+            self.init(stored)
+        }
+    }
+}
+
 extension RowImage {
     /// Creates the image of a row.
     ///

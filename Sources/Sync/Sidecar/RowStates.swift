@@ -25,7 +25,7 @@ final class RowStates {
     func known(_ id: RowID) throws -> KnownRow? {
         if let lastKnown, lastKnown.id == id { return lastKnown.row }
         let row = try access.first(
-            "SELECT id, t, cl, clock, device, hint, body FROM row WHERE id = ?",
+            "SELECT id, t, cl, clock, device, hint, body FROM row WHERE id = ? AND cl > 0",
             .id(id),
             read: known
         )
@@ -35,7 +35,7 @@ final class RowStates {
 
     /// Passes all rows of the state, in no order.
     func forEach(_ body: (KnownRow) throws -> Void) throws {
-        try forEachRow("SELECT id, t, cl, clock, device, hint, body FROM row", body: body)
+        try forEachRow("SELECT id, t, cl, clock, device, hint, body FROM row WHERE cl > 0", body: body)
     }
 
     /// Passes the rows of a table that are alive, in the order of their ids.
@@ -54,7 +54,7 @@ final class RowStates {
     /// Passes all rows of the state, by table, in the order of their ids.
     func forEachByTable(_ body: (KnownRow) throws -> Void) throws {
         try forEachRow(
-            "SELECT id, t, cl, clock, device, hint, body FROM row ORDER BY t, id",
+            "SELECT id, t, cl, clock, device, hint, body FROM row WHERE cl > 0 ORDER BY t, id",
             body: body
         )
     }
@@ -63,8 +63,8 @@ final class RowStates {
     func forEachUnshown(in table: TableName, _ body: (KnownRow) throws -> Void) throws {
         try forEachRow(
             """
-            SELECT id, t, cl, clock, device, hint, body FROM row WHERE t = ? AND cl % 2 = 1
-                AND NOT EXISTS (SELECT 1 FROM shown WHERE shown.id = row.id)
+            SELECT id, t, cl, clock, device, hint, body FROM row
+            WHERE t = ? AND cl % 2 = 1 AND h IS NULL
             """,
             .integer(access.number(of: table)),
             body: body
@@ -76,7 +76,7 @@ final class RowStates {
         try access.all(
             """
             SELECT id, t, cl, clock, device, hint, body FROM row
-            WHERE rowid BETWEEN ? AND ? AND id NOT IN (SELECT id FROM dirty)
+            WHERE rowid BETWEEN ? AND ? AND h IS NULL AND id NOT IN (SELECT id FROM dirty)
             """,
             .integer(low),
             .integer(high),
@@ -143,7 +143,7 @@ final class RowStates {
     }
 
     /// Whether no row is known.
-    var isEmpty: Bool { get throws { try access.row("SELECT 1 FROM row LIMIT 1") == nil } }
+    var isEmpty: Bool { get throws { try access.row("SELECT 1 FROM row WHERE cl > 0 LIMIT 1") == nil } }
 
     /// The number of known rows, alive and deleted.
     var count: Int64 {
@@ -158,8 +158,9 @@ final class RowStates {
         if let lastKnown, lastKnown.id == row.id, lastKnown.row != nil { return false }
         try write(
             """
-            INSERT OR IGNORE INTO row (id, t, cl, clock, device, hint, body)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            INSERT INTO row (id, t, cl, clock, device, hint, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            ON CONFLICT (id) DO UPDATE
+            SET t = ?2, cl = ?3, clock = ?4, device = ?5, hint = ?6, body = ?7 WHERE cl = 0
             """,
             row
         )
@@ -170,6 +171,8 @@ final class RowStates {
 
     /// Replaces the state of a row.
     func save(_ row: KnownRow) throws {
+        // What the store shows of it may be that which the state had.
+        let shown = try access.shadow.sharing(row.id)
         try write(
             """
             INSERT INTO row (id, t, cl, clock, device, hint, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -179,6 +182,7 @@ final class RowStates {
             row
         )
         lastKnown = (row.id, row)
+        if let shown { try access.shadow.show(shown.row, in: shown.table) }
     }
 
     private func write(_ sql: StaticString, _ row: KnownRow) throws {
@@ -212,9 +216,10 @@ final class RowStates {
         return writer.bytes
     }
 
-    private func known(_ row: SidecarStatement) throws -> KnownRow {
-        guard let id = row.id(0), let length = UInt32(exactly: row.integer(2)) else {
-            throw access.damaged("a row has no id")
+    /// Returns the row of a query that begins with `id, t, cl, clock, device, hint, body`.
+    func known(_ row: SidecarStatement) throws -> KnownRow {
+        guard let id = row.id(0), let length = UInt32(exactly: row.integer(2)), length > 0 else {
+            throw access.damaged("a row has no id, or no state")
         }
         let stamp = try row.optionalInteger(3).map { clock in
             Stamp(clock: UInt64(bitPattern: clock), device: try access.device(row.integer(4)))

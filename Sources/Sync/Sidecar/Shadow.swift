@@ -11,7 +11,7 @@ struct ShownRow: Equatable {
     var image: RowImage
 }
 
-/// The store's rows at the last look: the owner of `shown`, `key` and `leaf`.
+/// The store's rows at the last look: the owner of the shadow in `row`, of `key` and of `leaf`.
 final class Shadow {
     private unowned let access: SidecarAccess
     /// Whether any row that is not shown has a known key; `nil` if this was not read yet.
@@ -20,7 +20,15 @@ final class Shadow {
     init(_ access: SidecarAccess) { self.access = access }
 
     func row(_ id: RowID) throws -> ShownRow? {
-        try access.first("SELECT h, id, cl, image FROM shown WHERE id = ?", .id(id), read: shown)
+        try access.first("SELECT * FROM shown WHERE id = ?", .id(id), read: shown)
+    }
+
+    /// Returns a row whose image shares values with its state; `nil` for any other.
+    func sharing(_ id: RowID) throws -> (table: TableName, row: ShownRow)? {
+        try access.first(
+            "SELECT * FROM shown WHERE id = ? AND substr(image, 1, 1) = x'00'",
+            .id(id)
+        ) { try (access.table($0.integer(1)), shown($0)) }
     }
 
     func has(_ id: RowID) throws -> Bool {
@@ -29,8 +37,8 @@ final class Shadow {
 
     /// Returns a shown row with its table; `nil` if the row is not shown.
     func place(of id: RowID) throws -> (table: TableName, row: ShownRow)? {
-        try access.first("SELECT h, id, cl, image, t FROM shown WHERE id = ?", .id(id)) { row in
-            try (access.table(row.integer(4)), shown(row))
+        try access.first("SELECT * FROM shown WHERE id = ?", .id(id)) { row in
+            try (access.table(row.integer(1)), shown(row))
         }
     }
 
@@ -53,11 +61,11 @@ final class Shadow {
     func cursor(in table: TableName, rowIDs: ClosedRange<Int64>? = nil) throws -> ShownCursor {
         let number = SidecarValue.integer(try access.number(of: table))
         guard let rowIDs else {
-            let sql: StaticString = "SELECT h, id, cl, image FROM shown WHERE t = ? ORDER BY h"
+            let sql: StaticString = "SELECT * FROM shown WHERE t = ? ORDER BY h"
             return try ShownCursor(sql, [number], access)
         }
         return try ShownCursor(
-            "SELECT h, id, cl, image FROM shown WHERE t = ? AND h BETWEEN ? AND ? ORDER BY h",
+            "SELECT * FROM shown WHERE t = ? AND h BETWEEN ? AND ? ORDER BY h",
             [
                 number, .bytes(RowKey.rowID(rowIDs.lowerBound).bytes),
                 .bytes(RowKey.rowID(rowIDs.upperBound).bytes),
@@ -81,38 +89,62 @@ final class Shadow {
     /// Returns the number of a table's rows that were deleted elsewhere and are still shown.
     func deletions(in table: TableName) throws -> Int64 {
         try access.count(
-            """
-            SELECT count(*) FROM shown s JOIN row r ON r.id = s.id WHERE s.t = ? AND r.cl % 2 = 0
-            """,
+            "SELECT count(*) FROM shown WHERE t = ? AND cl > 0 AND cl % 2 = 0",
             [access.number(of: table)]
         )
     }
 
-    func show(_ row: ShownRow, in table: TableName) throws {
+    /// Shows a row as it is in the store.
+    ///
+    /// - Parameters:
+    ///   - row: the row.
+    ///   - table: its table.
+    ///   - shared: the numbers of columns whose values are those of its state, which are not kept twice.
+    /// - Throws: `SidecarError`.
+    func show(_ row: ShownRow, in table: TableName, sharing shared: Set<Int64> = []) throws {
+        let image = SidecarValue.bytes(try row.image.kept(sharing: shared))
+        do {
+            try keep(row, in: table, image)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            // Another row was at its key.
+            try forget(row.key, in: table)
+            try keep(row, in: table, image)
+        }
+    }
+
+    /// Forgets the row at a key: all of it if nothing is known of it.
+    private func forget(_ key: RowKey, in table: TableName) throws {
+        let table = SidecarValue.integer(try access.number(of: table))
+        let key = SidecarValue.bytes(key.bytes)
+        try access.perform("DELETE FROM row WHERE t = ? AND h = ? AND cl = 0", table, key)
         try access.perform(
-            "INSERT OR REPLACE INTO shown (t, h, id, cl, image) VALUES (?, ?, ?, ?, ?)",
+            "UPDATE row SET h = NULL, length = NULL, image = NULL WHERE t = ? AND h = ?",
+            table,
+            key
+        )
+    }
+
+    private func keep(_ row: ShownRow, in table: TableName, _ image: SidecarValue) throws {
+        try access.perform(
+            """
+            INSERT INTO row (id, t, cl, body, h, length, image) VALUES (?1, ?2, 0, x'', ?3, ?4, ?5)
+            ON CONFLICT (id) DO UPDATE SET t = ?2, h = ?3, length = ?4, image = ?5
+            """,
+            .id(row.id),
             .integer(access.number(of: table)),
             .bytes(row.key.bytes),
-            .id(row.id),
             .integer(Int64(row.causalLength)),
-            .bytes(row.image.bytes)
+            image
         )
     }
 
     /// Removes a row from the shadow, and keeps its local key, in case it comes back.
     func hide(_ row: ShownRow, in table: TableName) throws {
-        let table = SidecarValue.integer(try access.number(of: table))
-        let key = SidecarValue.bytes(row.key.bytes)
-        try access.perform(
-            "DELETE FROM shown WHERE t = ? AND h = ? AND id = ?",
-            table,
-            key,
-            .id(row.id)
-        )
+        if try id(at: row.key, in: table) == row.id { try forget(row.key, in: table) }
         try access.perform(
             "INSERT OR REPLACE INTO key (t, h, id, content) VALUES (?, ?, ?, ?)",
-            table,
-            key,
+            .integer(access.number(of: table)),
+            .bytes(row.key.bytes),
             .id(row.id),
             .bytes(row.image.hash)
         )
@@ -168,18 +200,21 @@ final class Shadow {
         }.reduce(0, max)
     }
 
-    /// Returns the shown row of a query for `h, id, cl, image`.
+    /// Returns the row of a query that begins with all columns of `shown`.
     func shown(_ row: SidecarStatement) throws -> ShownRow {
-        guard let key = row.key(0), let id = row.id(1) else {
+        guard let key = row.key(7), let id = row.id(0) else {
             throw access.damaged("a row of the shadow has no key")
         }
-        let length = UInt32(truncatingIfNeeded: row.integer(2))
-        return ShownRow(
-            key: key,
-            id: id,
-            causalLength: length,
-            image: RowImage(bytes: row.bytes(3))
-        )
+        let image: RowImage
+        do {
+            image = try RowImage(kept: row.bytes(9)) { column in
+                try access.states.known(row).state.cell(access.column(column))?.value
+            }
+        } catch let breach as FormatBreach {
+            throw access.damaged("a row of the shadow cannot be read: \(breach.reason)")
+        }
+        let length = UInt32(truncatingIfNeeded: row.integer(8))
+        return ShownRow(key: key, id: id, causalLength: length, image: image)
     }
 
     // MARK: - The pages of its rows, so that only changed pages are read

@@ -4,8 +4,8 @@ internal import GRDB
 
 /// The tables of a sidecar.
 ///
-/// `row` is the state: all that is known of each row. `shown` is the shadow: the store's content at the last look,
-/// by local key. They differ by changes that have arrived and are not written yet, and by rows that cannot be shown.
+/// `row` has the state: all that is known of each row. A row that the store shows has the shadow beside it: the store's
+/// content at the last look, with its local key. They differ by changes that have arrived and are not written yet.
 enum SidecarSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -52,11 +52,13 @@ enum SidecarSchema {
         CREATE TABLE col (c INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE);
         -- stamp: the birth of a row that is alive, the delete of one that is not; NULL for no birth yet.
         -- Ids are in no order. With rowids, only pages of a small index are written at random.
+        -- cl: 0 if nothing is known of a row that the store shows. h: the local key of a row that the store shows,
+        -- with the causal length of what is shown.
         CREATE TABLE row (id BLOB NOT NULL UNIQUE, t INTEGER NOT NULL, cl INTEGER NOT NULL,
-            clock INTEGER, device INTEGER, hint BLOB, body BLOB NOT NULL);
-        -- cl: the causal length of what is shown.
-        CREATE TABLE shown (t INTEGER, h BLOB, id BLOB NOT NULL UNIQUE, cl INTEGER NOT NULL, image BLOB NOT NULL,
-            PRIMARY KEY (t, h)) WITHOUT ROWID;
+            clock INTEGER, device INTEGER, hint BLOB, body BLOB NOT NULL, h BLOB, length INTEGER, image BLOB);
+        CREATE UNIQUE INDEX row_key ON row (t, h) WHERE h IS NOT NULL;
+        CREATE VIEW shown AS SELECT id, t, cl, clock, device, hint, body, h, length, image FROM row
+            WHERE h IS NOT NULL;
         -- The local keys of deleted rows: one that comes back finds its id again. content: a hash of what was there.
         CREATE TABLE key (t INTEGER, h BLOB, id BLOB NOT NULL UNIQUE, content BLOB, PRIMARY KEY (t, h))
             WITHOUT ROWID;

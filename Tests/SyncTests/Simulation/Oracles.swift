@@ -96,7 +96,7 @@ struct Oracles {
                     """
                     SELECT count(*) FROM tab WHERE alive + dead * 1000000 !=
                         (SELECT count(*) FILTER (WHERE cl % 2 = 1)
-                            + count(*) FILTER (WHERE cl % 2 = 0) * 1000000 FROM row WHERE t = tab.t)
+                            + count(*) FILTER (WHERE cl % 2 = 0 AND cl > 0) * 1000000 FROM row WHERE t = tab.t)
                     """
                 )
             }

@@ -20,6 +20,7 @@ extension StoreExchange {
         }
         longWrite.layout = layout
         let work = try sidecar.write { access in
+            if !acceptsLoss { try access.dirty.guardDeletions(of: layout.tables) }
             try access.dirty.takeView(of: layout.tables)
             let ranges = Dictionary(grouping: try access.bulk.ranges(), by: \.table)
             let tables = try layout.schema.bulkTables(layout.tables, access)
@@ -60,11 +61,21 @@ extension StoreExchange {
                 steps: steps,
                 numbers: numbers
             )
-            let refused = try write.run()
+            let refused: [RowID]?
+            do {
+                refused = try write.run()
+            } catch {
+                try sidecar.write { access in
+                    try access.bulk.undo()
+                    try access.bulk.releaseAll()
+                }
+                throw error
+            }
             try pass(.written)
             if refused?.isEmpty == true {
                 try sidecar.write { try $0.bulk.settle() }
                 outcome.inserted += steps.count
+                longWrite.added[table.name, default: 0] += Int64(steps.count)
                 try pass(.settled)
                 return try await options.didWrite(rows)
             }
@@ -92,7 +103,7 @@ private struct BulkWrite {
     ///
     /// - Returns: the rows that SQLite refuses, or that would name rows which the store lacks; empty if all rows were
     ///   written, and `nil` if the store is another one, or has another schema.
-    /// - Throws: `StoreError`; it is unknown then whether the rows were written.
+    /// - Throws: `StoreError`; nothing is written then.
     func run() throws -> [RowID]? {
         var refused: [RowID]?
         let isWritten: Bool? = try connection.writing(schema.triggers) { handle in

@@ -121,8 +121,12 @@ extension TableCapture {
     }
 
     /// Finds stand-ins for rows whose keys the group does not know: rows with the same content and other keys.
+    ///
+    /// References in a key are content: a link between other rows is another link.
     private func standBehind(_ places: [Int], _ capture: inout Capture) throws {
-        let columns = table.columns.filter { !places.contains($0.place) }
+        let columns = table.columns.filter { column in
+            !places.contains(column.place) || column.parent != nil || column.isReferenceByValue
+        }
         guard !columns.isEmpty else { return }
         let known = Set(try news.map(\.id).filter { try capture.access.states.known($0) != nil })
         var matching = try JoinMatching(table, columns, but: known, capture.access)

@@ -11,7 +11,7 @@ extension StoreExchange {
     func write(_ outcome: inout ExchangeOutcome) async throws {
         // A file that a killed run fetched may be truncated, since fetching does not wait for the disk.
         try BlobCache(sidecar: sidecar).clear()
-        guard try sidecar.read({ try $0.dirty.count > 0 || !$0.bulk.ranges().isEmpty }) else { return }
+        guard try sidecar.read({ try $0.dirty.count }) > 0 else { return }
         try sidecar.write { access in
             try access.dirty.wakeWaiting()
             try access.dirty.retryRefused()
@@ -114,6 +114,10 @@ extension StoreExchange {
         var files: [RowFile: BlobReference]
     }
 
+    /// Whether most rows of a table may be deleted: `--take container` accepts the others' deletions, the other choices do
+    /// not.
+    var acceptsLoss: Bool { options.acceptsChanges || options.rejoining == .container }
+
     /// Compares the view with the store, after a capture unless no process has written since the last part.
     ///
     /// - Returns: `nil` for the plan if nothing has to be written.
@@ -123,7 +127,7 @@ extension StoreExchange {
     ) throws -> (Planned?, missing: Set<BlobReference>) {
         if let layout = longWrite.layout,
             let planned = try longWrite.connection.reading({
-                try plan(layout, $0, longWrite.left, &outcome)
+                try plan(layout, $0, longWrite, &outcome)
             })
         {
             return planned
@@ -133,17 +137,18 @@ extension StoreExchange {
         return try withSnapshot { snapshot, schema, tables in
             let layout = StoreLayout(schema: schema, tables: tables)
             longWrite.layout = layout
-            return try plan(layout, RowFinder(snapshot), longWrite.left, &outcome)
+            return try plan(layout, RowFinder(snapshot), longWrite, &outcome)
         }
     }
 
     private func plan(
         _ layout: StoreLayout,
         _ finder: RowFinder,
-        _ left: [RowID: String],
+        _ longWrite: LongWrite,
         _ outcome: inout ExchangeOutcome
     ) throws -> (Planned?, missing: Set<BlobReference>) {
         try sidecar.write { access in
+            let left = longWrite.left
             let look = ViewLook(
                 layout.tables,
                 access,
@@ -153,13 +158,16 @@ extension StoreExchange {
                 mostRows: options.isDryRun ? .max : options.mostRows,
                 partRows: options.mostRows / 2
             )
-            // `--take container` also accepts the others' deletions; the other choices do not.
-            let acceptsLoss = options.acceptsChanges || options.rejoining == .container
             // This is done once per run, since it counts all rows.
             if !acceptsLoss, outcome.looked == 0 { try look.guardDeletions() }
             let view = try look.view()
             outcome.looked += view.part.isAll ? view.part.rows.count : view.part.ids.count
-            var plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
+            var plan = try WritePlan(
+                view,
+                access,
+                acceptsChanges: acceptsLoss,
+                added: longWrite.added
+            )
             try look.keep(view, plan)
             if options.comparesViews { try look.compare(plan, of: view) }
             let values = WireValues(
@@ -283,6 +291,8 @@ final class LongWrite {
     var layout: StoreLayout?
     /// The rows that stay as they are in this run, and the reasons in words.
     var left: [RowID: String] = [:]
+    /// The numbers of rows that were added in bulk, by table.
+    var added: [TableName: Int64] = [:]
 
     init(connection: StoreConnection) {
         self.connection = connection

@@ -266,7 +266,7 @@ public struct StoreExchange {
     ///
     /// Rows in their new state count for it, rows in their old state against it. The application may have written
     /// since, so the majority decides; a tie means that it did not.
-    private func recover() throws {
+    func recover() throws {
         let (planned, bulk) = try sidecar.write { access in
             try access.bulk.releaseAll()
             return (try access.intents.all(), try access.bulk.pending())

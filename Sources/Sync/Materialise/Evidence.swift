@@ -11,7 +11,9 @@ struct Evidence {
         self.sidecar = sidecar
     }
 
-    /// Returns whether more rows are in their new state than in their old one.
+    /// Returns whether more values are as in the new state than as in the old one.
+    ///
+    /// An application may have edited every row since: a row that is there, or gone, counts whatever its values are.
     func isWritten(in snapshot: StoreSnapshot) throws -> Bool {
         let (_, tables) = try sidecar.tables(in: snapshot)
         var (new, old) = (0, 0)
@@ -21,8 +23,18 @@ struct Evidence {
             let images = try images(of: Set(expected.map(\.key)), in: table, snapshot)
             for intent in expected where intent.old != intent.new {
                 let image = images[intent.key]
-                if image == intent.new { new += 1 }
-                if image == intent.old { old += 1 }
+                guard let before = intent.old, let after = intent.new, let image else {
+                    if (image == nil) == (intent.new == nil) { new += 1 }
+                    if (image == nil) == (intent.old == nil) { old += 1 }
+                    continue
+                }
+                let (was, will, now) = (
+                    try before.partsByColumn(), try after.partsByColumn(), try image.partsByColumn()
+                )
+                for (column, part) in now where was[column] != will[column] {
+                    if part == will[column] { new += 1 }
+                    if part == was[column] { old += 1 }
+                }
             }
         }
         return new > old

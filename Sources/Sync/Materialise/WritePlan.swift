@@ -51,9 +51,19 @@ struct WritePlan {
 
     /// Compares a view with the shadow.
     ///
+    /// - Parameters:
+    ///   - view: the view.
+    ///   - access: the state and the shadow.
+    ///   - acceptsChanges: whether most rows of a table may be deleted.
+    ///   - added: the numbers of rows that this run has added to tables, which do not count among all rows.
     /// - Throws: `SyncDecision.manyDeletions` unless changes are accepted; `SidecarError`.
-    init(_ view: StoreView, _ access: SidecarAccess, acceptsChanges: Bool) throws {
-        let same = Set(view.held.filter { $0.why == .same }.map(\.id))
+    init(
+        _ view: StoreView,
+        _ access: SidecarAccess,
+        acceptsChanges: Bool,
+        added: [TableName: Int64] = [:]
+    ) throws {
+        let replaced = Set(view.held.filter(\.hasSuccessor).map(\.id))
         for table in view.tables {
             var desired = Dictionary(
                 (view.rows[table.name] ?? []).map { ($0.id, $0) },
@@ -62,14 +72,14 @@ struct WritePlan {
             var deletions: Int64 = 0
             try view.part.forEachShown(in: table.name) { shown in
                 guard let row = desired.removeValue(forKey: shown.id) else {
-                    if !same.contains(shown.id) { deletions += 1 }
+                    if !replaced.contains(shown.id) { deletions += 1 }
                     steps.append(.deletion(of: shown, table))
                     return
                 }
                 try compare(row, shown, table, access)
             }
             if !acceptsChanges, deletions >= 20 {
-                let count = try access.shadow.count(in: table.name)
+                let count = try access.shadow.count(in: table.name) - (added[table.name] ?? 0)
                 guard deletions * 2 <= count else {
                     throw SyncDecision.manyDeletions(
                         table: table.schema.name,

@@ -34,12 +34,13 @@ struct References {
             }
         }
         while addPassedOn(qualified) {}
+        for table in qualified { keepOne(of: table) }
     }
 
     // MARK: - Declared
 
     /// Adds the references to rows whose numbers are passed on: a column refers to a column that refers to a row by its
-    /// number.
+    /// number, or that is the number of its own row.
     ///
     /// - Returns: whether there were any, so that these may be passed on as well.
     private mutating func addPassedOn(_ qualified: [Qualified]) -> Bool {
@@ -47,8 +48,7 @@ struct References {
         for table in qualified {
             for reference in found[table.name] ?? [] where !namesNumbers(reference) {
                 for (place, target) in zip(reference.columns, reference.parentColumns) {
-                    let passed = found[reference.parent]?.first { $0.columns == [target] }
-                    guard let passed, namesNumbers(passed),
+                    guard let passed = number(at: target, of: reference.parent),
                         found[table.name]?.contains(where: {
                             $0.columns == [place] && namesNumbers($0)
                         }) == false
@@ -67,6 +67,43 @@ struct References {
             }
         }
         return hasAdded
+    }
+
+    /// Returns the reference to the row whose number a column of a table has; `nil` if it has none.
+    private func number(at place: Int, of name: ExactString) -> SyncReference? {
+        guard let table = tables[name] else { return nil }
+        if table.schema.areRowID([place]), table.hasOwnNumbers {
+            return SyncReference(
+                columns: [place],
+                parent: name,
+                parentColumns: [place],
+                onDelete: .none,
+                isDeclared: false
+            )
+        }
+        return found[name]?.first { $0.columns == [place] && namesNumbers($0) }
+    }
+
+    /// Leaves one reference by number of each column: that to the table whose rows share the numbers of the others.
+    private mutating func keepOne(of table: Qualified) {
+        var all = found[table.name] ?? []
+        let numbered = all.filter { $0.columns.count == 1 && namesNumbers($0) }
+        for (column, references) in Dictionary(grouping: numbered, by: \.columns)
+        where Set(references.map(\.parent)).count > 1 {
+            let parents = Set(references.map(\.parent))
+            let kept =
+                references.first { reference in
+                    let shared = tables[reference.parent]?.schema.rowIDAlias
+                        .flatMap { place in
+                            found[reference.parent]?.first { $0.columns == [place] }
+                        }
+                    return shared.map { parents.contains($0.parent) } ?? false
+                } ?? references[0]
+            all.removeAll {
+                $0.columns == column && namesNumbers($0) && $0.parent != kept.parent
+            }
+        }
+        if !numbered.isEmpty { found[table.name] = all }
     }
 
     private func namesNumbers(_ reference: SyncReference) -> Bool {

@@ -1,5 +1,6 @@
 internal import Changes
 internal import GRDB
+internal import Stores
 
 /// The rows to write or to look at again: the owner of `dirty`, `altered`, `refusal` and `temp.look`.
 struct DirtyRows {
@@ -11,7 +12,40 @@ struct DirtyRows {
 
     func clean(_ id: RowID) throws { try access.perform("DELETE FROM dirty WHERE id = ?", .id(id)) }
 
-    var count: Int64 { get throws { try access.count("SELECT count(*) FROM dirty") } }
+    /// The number of rows to be written or looked at again, with those in bulk.
+    var count: Int64 {
+        get throws {
+            try access.count(
+                """
+                SELECT (SELECT count(*) FROM dirty) + count(*) FROM bulk CROSS JOIN row
+                WHERE row.rowid BETWEEN lo AND hi AND row.id NOT IN (SELECT id FROM dirty)
+                """
+            )
+        }
+    }
+
+    /// Throws if most rows of a table were deleted elsewhere, and are still shown.
+    ///
+    /// - Throws: `SyncDecision.manyDeletions`, `SidecarError`.
+    func guardDeletions(of tables: [TableMapping]) throws {
+        for table in tables {
+            let deletions = try access.count(
+                """
+                SELECT count(*) FROM dirty CROSS JOIN row ON row.id = dirty.id
+                WHERE t = ? AND h IS NOT NULL AND cl > 0 AND cl % 2 = 0
+                """,
+                [access.number(of: table.name)]
+            )
+            let count = deletions < 20 ? 0 : try access.shadow.count(in: table.name)
+            if deletions >= 20, deletions * 2 > count {
+                throw SyncDecision.manyDeletions(
+                    table: table.schema.name,
+                    rows: deletions,
+                    of: count
+                )
+            }
+        }
+    }
 
     /// Returns whether changes of a row have arrived that are not written yet.
     func isUnwritten(_ id: RowID) throws -> Bool {

@@ -39,6 +39,9 @@ struct HeldRow: Equatable {
     /// SQLite's words, if it refuses the row; the table that keeps it; the reason for which it waits.
     var words: String?
 
+    /// Whether another row is shown in its place.
+    var hasSuccessor: Bool { [.same, .unique, .yields].contains(why) }
+
     /// Whether the view holds it, and not the plan for the store.
     var isOfView: Bool { why != .kept && why != .waits }
 }

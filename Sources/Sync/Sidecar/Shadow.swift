@@ -86,14 +86,6 @@ final class Shadow {
         )
     }
 
-    /// Returns the number of a table's rows that were deleted elsewhere and are still shown.
-    func deletions(in table: TableName) throws -> Int64 {
-        try access.count(
-            "SELECT count(*) FROM shown WHERE t = ? AND cl > 0 AND cl % 2 = 0",
-            [access.number(of: table)]
-        )
-    }
-
     /// Shows a row as it is in the store.
     ///
     /// - Parameters:

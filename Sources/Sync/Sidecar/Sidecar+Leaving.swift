@@ -30,13 +30,15 @@ extension Sidecar {
         var options = options
         options.acceptsChanges = true
         let (group, now) = try copy.read { (try $0.membership.group, try $0.integer("now") ?? 0) }
-        try StoreExchange(
+        let exchange = StoreExchange(
             of: store,
             sidecar: copy,
             container: Container(LocalFolder(scratch.path), group: group, scratch: scratch.path),
             now: Date(milliseconds: now),
             options: options
-        ).capture(seeds: false)
+        )
+        try exchange.recover()
+        try exchange.capture(seeds: false)
         return try SyncOverview(of: copy).unsentChanges
     }
 

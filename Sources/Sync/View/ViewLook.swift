@@ -64,18 +64,7 @@ struct ViewLook {
     /// - Throws: `SyncDecision.manyDeletions`, `SidecarError`.
     func guardDeletions() throws {
         guard try access.dirty.hasAltered(moreThan: mostRows) else { return }
-        for table in tables {
-            let deletions = try access.shadow.deletions(in: table.name)
-            guard deletions >= 20 else { continue }
-            let count = try access.shadow.count(in: table.name)
-            if deletions * 2 > count {
-                throw SyncDecision.manyDeletions(
-                    table: table.schema.name,
-                    rows: deletions,
-                    of: count
-                )
-            }
-        }
+        try access.dirty.guardDeletions(of: tables)
     }
 
     private func all(_ ground: TrialGround) throws -> StoreView {

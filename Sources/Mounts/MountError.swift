@@ -60,9 +60,10 @@ public enum MountError: ExplainedError, Equatable {
             "run as root, or allow users to open '\(Self.device)'"
         case .noDevice:
             "load the kernel's module with 'modprobe fuse'; a container needs access to '\(Self.device)'"
-        case .noDirectory(let path): "make it with 'mkdir -p \(shellWord(path))'"
+        case .noDirectory(let path): "make it with \(Advice.quoted("mkdir -p \(shellWord(path))"))"
         case .mounted: "choose another directory, or unmount that one"
-        case .abandoned(let path): "unmount it with 'fusermount3 -u \(shellWord(path))'"
+        case .abandoned(let path):
+            "unmount it with \(Advice.quoted("fusermount3 -u \(shellWord(path))"))"
         case .notEmpty, .inside: "choose an empty directory somewhere else"
         case .refused:
             "users other than root need 'fusermount3', of the package 'fuse3'; a container needs the right to mount"

@@ -55,7 +55,7 @@ public enum OperationError: ExplainedError {
         case .noStores, .nothingToBackUp:
             "is it the right directory? name another with '--stores DIR'"
         case .everyStoreLeftOut:
-            "include the stores again with '--exclude '!PATTERN'', and see 'grocerydude config show'"
+            "include the stores again with \(Advice.quoted("--exclude '!PATTERN'")), and see 'grocerydude config show'"
         case .backupFailed(let cause): Advice.after(cause)
         case .remoteInsideStores:
             "backups there would be lost with the stores: name another folder with '--remote'"

@@ -99,6 +99,6 @@ struct ExclusionCommandTests {
         let outcome = try program.run(["backup", "--exclude", "*.sqlite"] + places)
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("every store in"))
-        #expect(outcome.errors.contains("'--exclude '!PATTERN''"))
+        #expect(outcome.errors.contains(#""--exclude '!PATTERN'""#))
     }
 }

@@ -109,7 +109,7 @@ struct NamespaceTests {
             """
         )
         #expect(output?.contains("something is mounted at '") == true)
-        #expect(output?.contains("hint: unmount it: umount '") == true)
+        #expect(output?.contains("hint: unmount it: umount /") == true)
         #expect(try sandbox.read("Other/photo") == Array("precious".utf8))
     }
 

@@ -156,7 +156,7 @@ struct PermissionTests {
             let restore = try run("restore", "latest", "--yes", "--only", name)
             #expect(restore.status == 21, "\(restore.errors)")
             #expect(restore.errors.contains(text), "\(restore.errors)")
-            #expect(restore.errors.contains("hint: give its owner write permission: chmod u+w '"))
+            #expect(restore.errors.contains("hint: give its owner write permission: chmod u+w /"))
         }
         #expect(try sandbox.contents(of: "Parent/Stores").paths == before)
         // In the backup it may not be changed, and it is gone.

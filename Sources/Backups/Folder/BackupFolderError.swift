@@ -113,7 +113,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .taken: "add '--same-name number' for the next number, or '--same-name replace'"
         case .noSpace:
             "free some space there, or fetch to another disk with '--set staging=DIR'"
-        case .pinned(let name): "run '\(Advice.command("pin --off", name))' first"
+        case .pinned(let name): "run \(Advice.quoted(Advice.command("pin --off", name))) first"
         case .notReady: "wait for it with '--wait 10m', or choose another: \(Advice.list)"
         case .needed(_, let others):
             "add '--with-dependants' to delete those too, or first make the dependent backups full: "
@@ -136,7 +136,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .noBackups:
             "name another folder with '--remote'; deleted backups are in 'grocerydude list --trash'; to make one, run 'grocerydude backup'"
         case .consolidated(_, let whole):
-            "nothing is missing; to see it, run '\(Advice.command("show", whole))'"
+            "nothing is missing; to see it, run \(Advice.quoted(Advice.command("show", whole)))"
         case .notInTrash: "run 'grocerydude list --trash' to see what there is"
         }
     }

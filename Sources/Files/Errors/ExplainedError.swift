@@ -57,6 +57,11 @@ public enum Advice {
         "grocerydude \(words) \(name.hasPrefix("-") ? "-- " : "")\(shellWord(name))"
     }
 
+    /// Returns a command or an option in quotes, in which it has no quotes of the same kind.
+    public static func quoted(_ command: String) -> String {
+        command.contains("'") ? "\"\(command)\"" : "'\(command)'"
+    }
+
     /// Returns an option with its value.
     public static func option(_ name: String, _ value: String) -> String {
         "--\(name)\(value.hasPrefix("-") ? "=" : " ")\(shellWord(value))"

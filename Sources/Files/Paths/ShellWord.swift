@@ -26,6 +26,7 @@ public func shellWord(bytes: some Collection<UInt8>) -> String {
             ? UInt8(ascii: scalar).isOfPlainWord || " []()=".unicodeScalars.contains(scalar)
             : scalar.isPrintable
     }
+    if text.utf8.allSatisfy(\.isOfPlainWord) { return text }
     return isHarmless ? "'\(text)'" : text.unicodeScalars.map(piece).joined()
 }
 

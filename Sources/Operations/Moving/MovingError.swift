@@ -49,7 +49,8 @@ public enum MovingError: ExplainedError, Equatable {
             "\(Advice.list) to choose another, or take it as it is with '--allow-damaged'"
         case .notImported: "get it again from its source"
         case .lacksNeed: "put that archive beside it, or import it first"
-        case .needsTrashed(_, let need): "run '\(Advice.command("undelete", need))' first"
+        case .needsTrashed(_, let need):
+            "run \(Advice.quoted(Advice.command("undelete", need))) first"
         case .readBackDiffers: "try again; if that happens again, do not trust that folder"
         case .notTried: nil
         }

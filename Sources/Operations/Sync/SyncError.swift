@@ -170,7 +170,7 @@ public enum SyncError: ExplainedError {
         case .notEnabled:
             "have a store take part with 'grocerydude sync enable --container FOLDER'"
         case .storeGone(let store, _), .noStoreAnyMore(let store, _, _):
-            "put it back, or restore it with 'grocerydude restore'; if it is not to come back, run 'grocerydude sync disable \(Advice.option("store", store))'"
+            "put it back, or restore it with 'grocerydude restore'; if it is not to come back, run \(Advice.quoted("grocerydude sync disable \(Advice.option("store", store))"))"
         case .unreadableStore(let name, _, _):
             "make sure that you may read '\(name)', and that its disk works"
         case .damagedStore:
@@ -178,7 +178,7 @@ public enum SyncError: ExplainedError {
         case .alreadyEnabled:
             "leave that group first with 'grocerydude sync disable'; the store stays as it is"
         case .groupOfOther(_, let group, _):
-            "name another group with '--group NAME', or '\(Advice.option("group", group))' if both are to have the same rows"
+            "name another group with '--group NAME', or \(Advice.quoted(Advice.option("group", group))) if both are to have the same rows"
         case .refused(_, let refusals):
             SyncRefusal.hint(on: refusals)
         case .nothingToSync(_, let leftOut):

@@ -40,12 +40,12 @@ public enum RowReturnError: ExplainedError, Equatable {
         case .conflict:
             "keep it with '--on-conflict skip', or replace it with '--on-conflict replace'"
         case .missingParents(_, let tables):
-            "bring those back first: '\(Advice.option("rows", tables.first ?? "TABLE"))'"
+            "bring those back first: \(Advice.quoted(Advice.option("rows", tables.first ?? "TABLE")))"
         case .refused: nil
         case .unknownRival:
             "delete that row first, or keep it with '--on-conflict skip'"
         case .needsApplication(_, let store, _), .otherModel(_, let store, _):
-            "restore the whole store: 'grocerydude restore NAME --only \(Advice.part(store))'"
+            "restore the whole store: \(Advice.quoted("grocerydude restore NAME --only \(Advice.part(store))"))"
         case .changedSchema: "try again"
         }
     }

@@ -143,6 +143,6 @@ enum UndoHint {
         guard safety.distrust != nil else { return "'grocerydude restore --undo'" }
         let names = paths.map(Advice.part)
         let only = names.isEmpty ? "" : " --only \(names.joined(separator: " "))"
-        return "'\(Advice.command("restore\(only)", safety.displayName))'"
+        return Advice.quoted(Advice.command("restore\(only)", safety.displayName))
     }
 }

@@ -78,7 +78,7 @@ enum ConfigurationError: ExplainedError {
             return "'grocerydude config example' prints one to begin with"
         case .whichProfile(_, let names):
             return
-                "say which: \(names.map { "'\(Advice.option("profile", $0))'" }.joined(separator: ", "))"
+                "say which: \(names.map { Advice.quoted(Advice.option("profile", $0)) }.joined(separator: ", "))"
         case .notForAll: return "set it in each profile, or name one with '--profile'"
         case .shared(let key, _, _): return "give each profile a '\(key)' of its own"
         case .sharedFolder: return "give each profile a 'remote' or an 'origin' of its own"
@@ -98,12 +98,12 @@ enum ConfigurationError: ExplainedError {
 extension ConfigurationError {
     /// Returns the way to keep others from changing a file.
     private static func hint(_ exposure: Exposure) -> String {
-        let path = printable(exposure.path)
+        let path = shellWord(exposure.path)
         switch exposure.reason {
-        case .group, .everybody: return "remove that permission: chmod go-w '\(path)'"
+        case .group, .everybody: return "remove that permission: chmod go-w \(path)"
         case .owner where exposure.isDirectory:
             return "run it as that user, or keep the file where only root may write"
-        case .owner: return "run it as that user, or make the file root's: chown root '\(path)'"
+        case .owner: return "run it as that user, or make the file root's: chown root \(path)"
         }
     }
 }

@@ -108,9 +108,9 @@ enum CommandError: ExplainedError {
             "raise the limit with 'ulimit -v' or 'ulimit -d', or that of the service"
         case .noBackupNamed: "name one, or 'latest': grocerydude restore latest"
         case .restoreWithoutSafety(_, let older):
-            "to go back to the data before an earlier restore, run '\(Advice.command("restore", older))'"
+            "to go back to the data before an earlier restore, run \(Advice.quoted(Advice.command("restore", older)))"
         case .notChangedByRestore(let paths, _):
-            "run 'grocerydude list' for a backup made before an earlier restore, then 'grocerydude restore NAME \(paths.map { "--only \(shellWord($0))" }.joined(separator: " "))'"
+            "run 'grocerydude list' for a backup made before an earlier restore, then \(Advice.quoted("grocerydude restore NAME \(paths.map { "--only \(shellWord($0))" }.joined(separator: " "))"))"
         case .alreadyLinked: "use '--replace' to link another folder; the backups there stay"
         case .ofOtherStores:
             "for another application, add '--profile NAME'; to replace this one, add '--replace'"
@@ -124,7 +124,9 @@ enum CommandError: ExplainedError {
         case .noSigner: "'grocerydude list' and 'grocerydude trust list' show the known machines"
         case .severalSigners: "name one of the keys, after comparing it on that machine"
         case .notTrusted(let backup, _, let origin):
-            origin.map { "to trust that machine, run '\(Advice.command("trust add", $0))'" }
+            origin.map {
+                "to trust that machine, run \(Advice.quoted(Advice.command("trust add", $0)))"
+            }
                 ?? "to restore it anyway, name it: \(Advice.command("restore", backup))"
         case .doubtful(let backup, _, _):
             "see the others with 'grocerydude list', and name one; to restore this one, run: \(Advice.command("restore --yes", backup))"

@@ -25,17 +25,27 @@ struct HintedPlaces: Sendable {
     /// Returns a text in which each of this program's commands has the options that it takes and lacks.
     func applied(to text: String) -> String {
         guard !options.isEmpty, text.contains("grocerydude ") else { return text }
-        return text.replacing(/grocerydude ([a-z]+)( [a-z]+)?/) { match in
-            let (first, both) = (String(match.1), "\(match.1)\(match.2 ?? "")")
-            let words = [both, first].first { taken(by: $0) != nil }
-            guard let words, let taken = taken(by: words) else { return String(match.0) }
+        return text.replacing(/'(grocerydude [^'\n]*)'|grocerydude [a-z]+( [a-z]+)?/) { match in
+            if let quoted = match.1 { return Advice.quoted(completed(String(quoted), before: "")) }
             let rest = text[match.range.upperBound...].prefix { $0 != "\n" }
-            let missing = options.filter {
-                taken.contains($0.name) && !rest.contains("--\($0.name)")
-            }
-            let behind = match.0.dropFirst("grocerydude \(words)".count)
-            return (["grocerydude \(words)"] + missing.map(\.text)).joined(separator: " ") + behind
+            return completed(String(match.0), before: rest)
         }
+    }
+
+    /// Returns a command with the options that neither it nor the text behind it has.
+    private func completed(_ command: String, before rest: Substring) -> String {
+        guard let match = command.prefixMatch(of: /grocerydude ([a-z]+)( [a-z]+)?/) else {
+            return command
+        }
+        let (first, both) = (String(match.1), "\(match.1)\(match.2 ?? "")")
+        let words = [both, first].first { taken(by: $0) != nil }
+        guard let words, let taken = taken(by: words) else { return command }
+        let missing = options.filter { option in
+            taken.contains(option.name)
+                && ![command[...], rest].contains { $0.contains("--\(option.name)") }
+        }
+        let behind = command.dropFirst("grocerydude \(words)".count)
+        return (["grocerydude \(words)"] + missing.map(\.text)).joined(separator: " ") + behind
     }
 
     /// Returns the names of the options that a command takes; `nil` if it is none of these.

@@ -69,7 +69,7 @@ struct InstalledSchedule {
             for case let name? in try await ScheduleInstallation(kind: kind).profiles()
             where !names.contains(name) {
                 strays.append(
-                    "\(kind.rawValue) runs commands of the profile '\(name)', which is not configured: run 'grocerydude schedule remove \(Advice.option("profile", name))'"
+                    "\(kind.rawValue) runs commands of the profile '\(name)', which is not configured: run \(Advice.quoted("grocerydude schedule remove \(Advice.option("profile", name))"))"
                 )
             }
         }

@@ -123,7 +123,7 @@ struct ConfigurationTests {
         try program.configure("profiles: {one: {}}\n")
         #expect(try stores() == "profile  one")
         try program.configure("profiles: {one: {}, two: {}}\n")
-        #expect(try stores().contains("say which: '--profile 'one'', '--profile 'two''"))
+        #expect(try stores().contains("say which: '--profile one', '--profile two'"))
         #expect(try stores("--profile", "two") == "profile  two")
         #expect(try stores(environment: ["GROCERYDUDE_PROFILE": "two"]) == "profile  two")
         #expect(

@@ -51,7 +51,7 @@ struct ExposedConfigurationTests {
         ] {
             try expectRefusal(
                 "the configuration '\(path)' is refused: everybody may change '\(path)'",
-                hint: "hint: remove that permission: chmod go-w '\(path)'",
+                hint: "hint: remove that permission: chmod go-w \(path)",
                 arguments
             )
         }
@@ -69,10 +69,10 @@ struct ExposedConfigurationTests {
         try program.configure("stores: ~/Stores\nremote: ~/Remote\n")
         let path = sandbox.path(Program.configuration)
         try mode(0o660, Program.configuration)
-        try expectRefusal("the group of '\(path)' may change it", hint: "chmod go-w '\(path)'")
+        try expectRefusal("the group of '\(path)' may change it", hint: "chmod go-w \(path)")
         try mode(0o600, Program.configuration)
         try give(Program.configuration)
-        try expectRefusal("'\(path)' belongs to user 65534", hint: "chown root '\(path)'")
+        try expectRefusal("'\(path)' belongs to user 65534", hint: "chown root \(path)")
         try Tool.check("chown", ["0", path.string])
         try give(".config")
         try expectRefusal(
@@ -129,7 +129,7 @@ struct ExposedConfigurationTests {
         try mode(0o602, "\(directory)/a.yaml")
         try expectRefusal(
             "the configuration '\(path)' is refused: everybody may change '\(path)'",
-            hint: "hint: remove that permission: chmod go-w '\(path)'"
+            hint: "hint: remove that permission: chmod go-w \(path)"
         )
         try mode(0o600, "\(directory)/a.yaml")
         for mode in [0o777, 0o1777] {
@@ -160,7 +160,7 @@ struct ExposedConfigurationTests {
         #expect(backup.status == 0)
         #expect(
             backup.errors.contains(
-                "warning: the password in '\(path)' can be read by others: chmod 600 '\(path)'"
+                "warning: the password in '\(path)' can be read by others: chmod 600 \(path)"
             )
         )
     }

@@ -31,11 +31,11 @@ struct HintTests {
             (RestoreError.storesInUse(store: "a", by: []), "--force"),
             (
                 ExtractError.ofAnotherState("/s/a-wal", beside: try! RelativePath("a")),
-                "mv '/s/a-wal' '/s/a-wal.old'"
+                "mv /s/a-wal /s/a-wal.old"
             ),
             (
                 RestoreError.mountInside("/s/m"),
-                "umount '/s/m'; or restore elsewhere with '--target'"
+                "umount /s/m; or restore elsewhere with '--target'"
             ),
             (
                 RestoreError.refusedInUse(
@@ -48,7 +48,10 @@ struct HintTests {
             (BackupFolderError.noBackup("a", address: "/r"), "grocerydude list'"),
             (BackupFolderError.noBackups("/r"), "grocerydude backup'"),
             (BackupFolderError.notInTrash("a", address: "/r"), "grocerydude list --trash'"),
-            (BackupFolderError.pinned("a"), "grocerydude pin --off 'a''"),
+            (BackupFolderError.pinned("a"), "run 'grocerydude pin --off a' first"),
+            (
+                BackupFolderError.pinned("a b"), #"run "grocerydude pin --off 'a b'" first"#
+            ),
             (BackupFolderError.taken("a", address: "/r"), "--same-name replace"),
             (MovingError.damaged("a", reason: "x"), "--allow-damaged"),
             (
@@ -153,15 +156,17 @@ struct HintTests {
         }
         let hints =
             [
-                (BackupFolderError.pinned(name), "run '", "' first"),
+                (BackupFolderError.pinned(name), "run ", " first"),
                 (BackupFolderError.unknownUndo("a", [name]), "name the right one: ", ""),
-                (MovingError.needsTrashed("a", need: name), "run '", "' first"),
+                (MovingError.needsTrashed("a", need: name), "run ", " first"),
             ] as [(any Error, String, String)]
         for (error, start, end) in hints {
             let hint = try #require(Hint.after(error))
             #expect(hint.hasPrefix(start) && hint.hasSuffix(end))
             #expect(hint.unicodeScalars.allSatisfy { $0.isPrintable })
-            let command = String(hint.dropFirst(start.count).dropLast(end.count))
+            let shown = String(hint.dropFirst(start.count).dropLast(end.count))
+            let command = end.isEmpty ? shown : String(shown.dropFirst().dropLast())
+            #expect(end.isEmpty || shown == Advice.quoted(command))
             let words = try run(command).text.split(
                 separator: "\0",
                 omittingEmptySubsequences: false
@@ -169,7 +174,7 @@ struct HintTests {
             #expect(words.dropLast().last.map(String.init) == name, "\(command)")
             let count = command.hasPrefix("grocerydude pin --off ") ? 4 : 3
             #expect(words.count == (name.hasPrefix("-") ? count + 1 : count), "\(command)")
-            _ = try run("'\(command)'")
+            _ = try run(Advice.quoted(command))
         }
         let option = try run("grocerydude \(Advice.option("store", name))").text
         let joined = option.replacing("--store=", with: "--store\0")
@@ -179,6 +184,25 @@ struct HintTests {
             #expect(try run("grocerydude \(shellWord(path))").text.hasSuffix("\(name)\0"))
         }
         #expect(!sandbox.exists("RAN"))
+    }
+
+    @Test("A command with the places of the run has no quotes of the kind that it stands in")
+    func places() {
+        var places = HintedPlaces()
+        places.add("stores", "/s")
+        let list = places.applied(to: "run 'grocerydude list'")
+        #expect(list == "run 'grocerydude list --stores /s'")
+        places.add("remote", "/a b")
+        let text = "see 'grocerydude list', or run: grocerydude show 'a b' --stores /s"
+        #expect(
+            places.applied(to: text)
+                == #"see "grocerydude list --stores /s --remote '/a b'", or run: grocerydude show --remote '/a b' 'a b' --stores /s"#
+        )
+        let quoted = Advice.quoted("grocerydude pin --off 'a b'")
+        #expect(
+            places.applied(to: "run \(quoted) first")
+                == #"run "grocerydude pin --stores /s --remote '/a b' --off 'a b'" first"#
+        )
     }
 
     @Test(

@@ -371,7 +371,7 @@ struct SignedBackupTests {
         // An undo would pass the unsigned safety backup over.
         let restored = try runWithoutState("restore", "latest", "--yes")
         #expect(restored.status == 0, "\(restored.errors)")
-        #expect(restored.errors.contains("to undo, run 'grocerydude restore --stores '"))
+        #expect(restored.errors.contains("to undo, run \"grocerydude restore --stores /"))
     }
 
     /// Runs the program as another machine, whose stores directory is another one.

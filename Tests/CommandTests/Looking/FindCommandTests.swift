@@ -40,7 +40,7 @@ struct FindCommandTests {
         let lines = try program.expect("find", "MILK").text.split(separator: "\n").map(String.init)
         #expect(lines.count == 6 && lines.first == "Shop.sqlite  item  id 1")
         #expect(lines[1].hasPrefix("    +~") && lines[1].count == 8)
-        #expect(lines[5].hasPrefix("    grocerydude restore --rows 'item' --where '[id] = 1'"))
+        #expect(lines[5].hasPrefix("    grocerydude restore --rows item --where '[id] = 1'"))
         #expect(lines[5].hasSuffix("\(names[1]) Stores.zip'"), "\(lines[5])")
         for (line, (name, text)) in zip(
             lines.dropFirst(2),

@@ -137,7 +137,7 @@ struct RowsBackTests {
         let near = try program.expect("show", String(shown.dropLast()) + "N", status: 10)
         #expect(near.errors.contains("did you mean '\(shown)'?"), "\(near.errors)")
         try LocalFileSystem().remove(sandbox.path("Stores/Shop.sqlite"))
-        #expect(try bring("item", status: 1).errors.contains("--only 'Shop.sqlite'"))
+        #expect(try bring("item", status: 1).errors.contains("--only Shop.sqlite'"))
     }
 
     @Test("A restore of rows is refused while another process writes the store")

@@ -163,7 +163,7 @@ struct SQLCommandTests {
         #expect(write.errors.contains("is refused before it runs: it would write"))
         let several = try sql("latest", "SELECT 1")
         #expect(several.status == 64)
-        #expect(several.errors.contains("name one with '--store 'other.db''"))
+        #expect(several.errors.contains("name one with '--store other.db'"))
         #expect(
             try sql("latest", "--store", "othr.db", "SELECT 1").errors.contains(
                 "did you mean 'other.db'?"

@@ -58,7 +58,7 @@ struct UnreadStoreTests {
         let outcome = try program.expect("diff", status: 20)
         expectOthers(outcome.text)
         #expect(outcome.errors.contains("in the stores directory: the store 'm.sqlite' is damaged"))
-        #expect(outcome.errors.contains("--only 'm.sqlite'"))
+        #expect(outcome.errors.contains("--only m.sqlite'"))
         #expect(!outcome.errors.contains("older backup"), "\(outcome.errors)")
         let lines = try program.expect("diff", "--json", status: 20).jsonLines
         let types = lines.compactMap { $0["message_type"] as? String }

@@ -41,7 +41,7 @@ struct SyncDamageTests {
         #expect(outcome.status == 20, "\(outcome.errors)")
         #expect(outcome.errors.contains("'Grocery-Dude.sqlite' takes part in 'grocery-dude'"))
         #expect(outcome.errors.contains("is no store any more"), "\(outcome.errors)")
-        #expect(outcome.errors.contains("grocerydude sync disable --store 'Grocery-Dude.sqlite'"))
+        #expect(outcome.errors.contains("grocerydude sync disable --store Grocery-Dude.sqlite'"))
         #expect(try store("sync")["state"] as? String == "damaged")
         let status = try desk.run("sync", "status")
         #expect(status.text.contains("its file is damaged"), "\(status.text)")

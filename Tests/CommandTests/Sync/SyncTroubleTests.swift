@@ -62,7 +62,7 @@ struct SyncTroubleTests {
         let outcome = try desk.run("sync")
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("takes part in 'grocery-dude', but is gone"))
-        #expect(outcome.errors.contains("grocerydude sync disable --store 'Grocery-Dude.sqlite'"))
+        #expect(outcome.errors.contains("grocerydude sync disable --store Grocery-Dude.sqlite'"))
         let status = try desk.run("sync", "status")
         #expect(status.errors.contains("is gone from the stores directory"))
         #expect(status.text.contains("its file is gone"), "\(status.text)")

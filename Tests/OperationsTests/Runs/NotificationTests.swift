@@ -146,7 +146,7 @@ struct NotificationTests {
         let failed = try request(tool)
         #expect(failed[1] == "grocerydude: backup of photos failed")
         #expect(failed[2].hasPrefix("no space\n\ntime: ") && failed[2].contains("exit code: 1\n"))
-        #expect(failed[2].contains("grocerydude log --profile 'photos'"))
+        #expect(failed[2].contains("grocerydude log --profile photos"))
         // Another reason is no other condition.
         #expect(await all.report(try report(10, "no folder"), context) == 0)
         #expect(await all.report(try report(3, "a file"), context) == 1)

@@ -75,7 +75,7 @@ public struct UnreadStore: Sendable {
         default: break
         }
         return isLive
-            ? "put it back with 'grocerydude restore NAME --only \(Advice.part(path))', or repair it: https://www.sqlite.org/recovery.html"
+            ? "put it back with \(Advice.quoted("grocerydude restore NAME --only \(Advice.part(path))")), or repair it: https://www.sqlite.org/recovery.html"
             : Advice.olderBackup
     }
 }

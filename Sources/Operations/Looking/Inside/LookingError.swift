@@ -84,7 +84,7 @@ public enum LookingError: ExplainedError {
             "restore its whole store with 'grocerydude restore NAME --only STORE', or query it with 'grocerydude sql'"
         case .badCondition(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }
         case .severalStores(_, let stores):
-            "name one with '\(Advice.option("store", stores.first ?? "PATH"))'"
+            "name one with \(Advice.quoted(Advice.option("store", stores.first ?? "PATH")))"
         case .damaged:
             "\(Advice.list) and \(Advice.olderBackup)"
         case .notAFile, .noStores, .notAStore: nil

@@ -310,7 +310,7 @@ public enum ReturnRowsError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .storeIsGone(let store, _):
-            "restore the whole store: 'grocerydude restore NAME --only \(Advice.part(store))'"
+            "restore the whole store: \(Advice.quoted("grocerydude restore NAME --only \(Advice.part(store))"))"
         }
     }
 }

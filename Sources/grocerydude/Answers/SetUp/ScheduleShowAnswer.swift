@@ -14,10 +14,10 @@ struct ScheduleShowAnswer: Answer {
             case operation, schedule, isSet = "set", next, installed
         }
 
-        /// The command that installs it again.
+        /// The command that installs it again, in quotes.
         fileprivate var installation: String {
             let option = isSet ? nil : schedule.map { " --schedule \(shellWord($0))" }
-            return "grocerydude schedule install\(option ?? "")"
+            return Advice.quoted("grocerydude schedule install\(option ?? "")")
         }
     }
 
@@ -47,14 +47,14 @@ struct ScheduleShowAnswer: Answer {
                     ? "warning: the schedule installed for \(place.kind) is not set: "
                         + "run 'grocerydude schedule remove'"
                     : "warning: the schedule installed for \(place.kind) is not as it would be now: "
-                        + "run '\(row.installation)'"
+                        + "run \(row.installation)"
             )
         }
         if row.schedule != nil, !row.isSet {
             console.message("no 'schedule' is set: this one was given with the installation")
         }
         if row.installed.isEmpty {
-            console.answer(console.hinted("  not installed: '\(row.installation)' does that"))
+            console.answer(console.hinted("  not installed: \(row.installation) does that"))
         }
     }
 }

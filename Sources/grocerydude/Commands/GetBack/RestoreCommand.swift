@@ -399,7 +399,7 @@ struct RestoreCommand: FolderCommand {
         if backup.isPartial {
             invocation.context.report(
                 .warning(
-                    "'\(backup.displayName)' was made in part only: '\(Advice.command("show", backup.displayName))' shows what is missing"
+                    "'\(backup.displayName)' was made in part only: \(Advice.quoted(Advice.command("show", backup.displayName))) shows what is missing"
                 )
             )
         }

@@ -85,7 +85,7 @@ struct KeyGenerateAnswer: Answer {
         console.message("the secret key is in '\(path)'")
         let print = "grocerydude key print --identity \(shellWord(path))"
         console.message(
-            "without that file, all backups encrypted for it are lost: keep a copy elsewhere; for paper, run \"\(print)\""
+            "without that file, all backups encrypted for it are lost: keep a copy elsewhere; for paper, run \(Advice.quoted(print))"
         )
         // A hybrid key has two thousand letters, and was printed above.
         let key = recipient.count < Self.shownLimit ? recipient : "the key above"

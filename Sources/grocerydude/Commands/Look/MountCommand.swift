@@ -62,7 +62,7 @@ struct MountAnswer: Answer {
 
     func write(to console: Console) {
         console.done(
-            "\(counted(backups, "backup", "backups")) mounted at '\(path)': end it with Ctrl-C, or 'fusermount3 -u \(shellWord(path))'"
+            "\(counted(backups, "backup", "backups")) mounted at '\(path)': end it with Ctrl-C, or \(Advice.quoted("fusermount3 -u \(shellWord(path))"))"
         )
     }
 }

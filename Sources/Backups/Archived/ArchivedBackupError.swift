@@ -6,6 +6,8 @@ public import Files
 public enum ArchivedBackupError: ExplainedError, Equatable {
     /// The manifest contradicts itself or the archive.
     case badManifest(String, reason: String)
+    /// A new backup would have a manifest that no version reads; the payload is the number of stores.
+    case tooManyStores(Int)
     /// An archive without a manifest would unpack to more than a limit.
     case beyondLimit(String, reason: String, RestoreLimits.Kind)
     /// An archive that an increment is built on holds another state than it did when the increment was made.
@@ -18,6 +20,8 @@ public enum ArchivedBackupError: ExplainedError, Equatable {
     public var description: String {
         switch self {
         case .badManifest(let name, let reason): "the manifest of '\(name)' is damaged: \(reason)"
+        case .tooManyStores(let count):
+            "one backup cannot describe \(counted(count, "store", "stores"))"
         case .beyondLimit(let name, let reason, _): "'\(name)' is refused: \(reason)"
         case .otherState(let name, let need):
             "'\(name)' is built on another state of '\(need)'"
@@ -31,6 +35,7 @@ public enum ArchivedBackupError: ExplainedError, Equatable {
         switch self {
         case .badManifest:
             "restore another backup; 'unzip' may still get single files out of this one"
+        case .tooManyStores: "name a directory with fewer with '--stores DIR', in several profiles"
         case .otherState: "restore another backup"
         case .beyondLimit(_, _, let limit):
             "this archive may be hostile; if you know its origin, raise the limit with '--set limits.\(limit)=N'"

@@ -26,6 +26,10 @@ public struct Excluded: Codable, Sendable, Equatable {
         Exclusions(patterns: try patterns.map { try PathPattern($0) }, excludesCaches: caches)
     }
 
-    /// The rules as text; it is equal for two backups with the same rules.
-    package var key: String { ((caches ? ["caches"] : [""]) + patterns).joined(separator: "\n") }
+    /// The rules as text, or its digest if it is long; it is equal for two backups with the same rules.
+    package var key: String {
+        let text = ((caches ? ["caches"] : [""]) + patterns).joined(separator: "\n")
+        return text.utf8.count <= 1024
+            ? text : "\(Array(text.utf8).withUnsafeBytes { Digest(of: $0) })"
+    }
 }

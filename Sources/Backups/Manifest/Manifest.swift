@@ -35,12 +35,23 @@ package enum Manifest {
         path == patches ? kind == .directory : kind == .file && own.contains(path)
     }
 
-    /// The maximum size in bytes of the first and the last line.
+    /// The maximum size in bytes of the last line, and of the first line of a small archive.
     ///
-    /// A longer line would only exhaust memory.
-    ///
-    /// These lines grow with the tables and the problems, of which a small archive may have many.
-    static let lineLimit = 64 << 20
+    /// A longer line would only exhaust memory: a parser takes 25 times its size. The lines grow with the problems, and
+    /// with the excluded paths, of which a small archive may have many.
+    static let lineLimit = 4 << 20
+
+    /// The maximum size in bytes of any first line, that of 40,000 stores.
+    static let headerLimit = 8 << 20
+
+    /// Returns the maximum size in bytes of the first line of an archive: a store takes less of it than of the archive,
+    /// and very many tables are not listed.
+    static func headerLimit(archive size: Int64) -> Int {
+        min(headerLimit, lineLimit + 8 * Int(min(size, Int64(headerLimit))))
+    }
+
+    /// The maximum size in bytes of each text of the first line that is remembered: a path of 4096 bytes, escaped.
+    static let textLimit = 64 << 10
 
     /// The end of the first line, before the records.
     static let headerEnding = Array(",\"files\":[".utf8)

@@ -80,6 +80,13 @@ public struct ManifestHeader: Codable, Sendable {
     /// Whether the archive holds only the differences from another one.
     public var isIncrement: Bool { format >= 2 }
 
+    /// The texts that are remembered of a backup, and shown in lists.
+    var keptTexts: [String] {
+        [id.rawValue, created, tool, root.mode]
+            + [reason, origin, originName, recipients, lineage].compactMap(\.self)
+            + (needs ?? []).flatMap { [$0.name, $0.created, $0.state] }
+    }
+
     /// The maximum number of backups that an increment may be built on.
     private static let needsLimit = 16
 

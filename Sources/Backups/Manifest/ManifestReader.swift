@@ -42,10 +42,14 @@ final class ManifestReader {
     /// - Throws: `ArchivedBackupError`, `ArchiveError`.
     func header() throws -> ManifestHeader {
         var text: [UInt8] = []
+        let limit = Manifest.headerLimit(archive: reader.size)
         try reader.read(entry) { part in
             let end = part.endOfLine
             text.append(contentsOf: UnsafeRawBufferPointer(rebasing: part[..<(end ?? part.count)]))
-            return end == nil && text.count < Manifest.lineLimit
+            return end == nil && text.count <= limit
+        }
+        guard text.count <= limit else {
+            throw bad("its first line is longer than that of any backup of this size")
         }
         guard text.suffix(Manifest.headerEnding.count).elementsEqual(Manifest.headerEnding) else {
             throw bad("its first line is not that of a manifest")
@@ -57,6 +61,9 @@ final class ManifestReader {
             guard header.format > 0, header.segmentSize == Segment.size, !header.id.rawValue.isEmpty
             else {
                 throw bad("there is no such format, identity or size of segments")
+            }
+            guard header.keptTexts.allSatisfy({ $0.utf8.count <= Manifest.textLimit }) else {
+                throw bad("a text in its first line is too long")
             }
             guard header.hasPossibleNeeds else {
                 throw bad("it is built on nothing, or on what cannot be")

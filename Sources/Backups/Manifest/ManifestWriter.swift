@@ -48,13 +48,30 @@ package final class ManifestWriter {
     /// Writes the first line, and the lines that have waited for it.
     ///
     /// A second call is a programming error.
+    ///
+    /// - Throws: `ArchivedBackupError.tooManyStores`, `FileError`.
     package func begin(_ header: ManifestHeader) throws {
         guard let lines = waiting else { preconditionFailure("a manifest has one header") }
         waiting = nil
-        var text = try Manifest.encoder.encode(header)
-        text.removeLast()
-        try write(Array(text) + Manifest.headerEnding + [UInt8(ascii: "\n")])
+        try write(Self.line(of: header))
         try write(lines)
+    }
+
+    /// Returns the first line, with the sums of each store in place of very many tables.
+    ///
+    /// - Throws: `ArchivedBackupError.tooManyStores` if the line could not be read again.
+    static func line(of header: ManifestHeader) throws -> [UInt8] {
+        var header = header
+        var text = try Manifest.encoder.encode(header)
+        if text.count > Manifest.lineLimit {
+            header.stores = header.stores.map(\.summed)
+            text = try Manifest.encoder.encode(header)
+        }
+        let line = Array(text.dropLast()) + Manifest.headerEnding
+        guard line.count <= Manifest.headerLimit else {
+            throw ArchivedBackupError.tooManyStores(header.stores.count)
+        }
+        return line + [UInt8(ascii: "\n")]
     }
 
     private func write(_ bytes: [UInt8]) throws {

@@ -1,6 +1,18 @@
 internal import Files
 package import Stores
 
+extension StoreFacts {
+    /// The store with the sum of its tables in place of them.
+    var summed: StoreFacts {
+        guard var sum = tables.first else { return self }
+        var store = self
+        sum.name = "(\(counted(tables.count, "table", "tables")))"
+        sum.rows = StoreRows(self).rows
+        store.tables = [sum]
+        return store
+    }
+}
+
 /// The number of rows of a store.
 public struct StoreRows: Codable, Sendable, Equatable {
     /// The store's path, printable.

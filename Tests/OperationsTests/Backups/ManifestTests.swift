@@ -1,6 +1,7 @@
 import Files
 import Foundation
 import Sample
+import Stores
 import SystemPackage
 import TestSupport
 import Testing
@@ -60,6 +61,10 @@ struct ManifestTests {
     }
 
     private static func store(_ path: String, rows: Int64...) -> String {
+        store(path, rows: rows)
+    }
+
+    private static func store(_ path: String, rows: [Int64]) -> String {
         let tables = rows.enumerated().map { "{\"name\":\"t\($0)\",\"rows\":\($1)}" }
         return """
             {"path":"\(path)","kind":"sqlite","page_size":4096,"page_count":2,"journal_mode":"wal",\
@@ -94,17 +99,72 @@ struct ManifestTests {
     func longHeaderAndTrailer() async throws {
         let subject = try await Subject()
         var lines = subject.lines
-        lines[0].insert(contentsOf: Self.blanks(4), at: 1)
+        lines[0].insert(contentsOf: Self.blanks(3), at: 1)
         try await subject.restore(lines)
         lines = subject.lines
         let last = lines.count - 2
         #expect(lines[last].starts(with: "],".utf8))
-        lines[last].insert(contentsOf: Self.blanks(4), at: 2)
+        lines[last].insert(contentsOf: Self.blanks(3), at: 2)
         try await subject.restore(lines)
         // Though not without end.
         lines[last].insert(contentsOf: Self.blanks(Manifest.lineLimit >> 20), at: 2)
         let error = await #expect(throws: RestoreError.self) { try await subject.restore(lines) }
         #expect(error?.description.contains("a line is too long") == true, "\(error as Any)")
+    }
+
+    @Test(
+        "A first line that no honest backup has is refused at a glance, and nothing of it is kept"
+    )
+    func plantedHeader() async throws {
+        // A small archive has a short line, even if it is deflated well.
+        #expect(Manifest.headerLimit(archive: 65_000) < 5 << 20)
+        #expect(Manifest.headerLimit(archive: .max) == Manifest.headerLimit)
+        for (more, reason) in [
+            (#""x":[\#(String(repeating: "0,", count: 8 << 20))0],"#, "its first line is longer"),
+            (#""origin":"\#(String(repeating: "a", count: 1 << 20))","#, "a text in its first"),
+        ] {
+            let subject = try await Subject()
+            let scene = subject.scene
+            var lines = subject.lines
+            let header = String(decoding: lines[0], as: UTF8.self)
+                .replacing(/"origin":"[^"]*",/, with: "")
+            lines[0] = Array("{\(more)\(header.dropFirst())".utf8)
+            try subject.write(lines)
+            let listed = try #require(try await scene.list().first)
+            #expect(listed.isUnreadable)
+            let error = await #expect(throws: (any Error).self) {
+                try await ShowBackup(in: scene.folder(), context: scene.context())
+                    .run(subject.archive)
+            }
+            #expect(explain(try #require(error)).contains(reason), "\(error as Any)")
+        }
+    }
+
+    @Test("A first line has the sums of very many tables, and no backup has more stores than fit")
+    func manyTables() throws {
+        func header(stores: Int, tables: Int) throws -> ManifestHeader {
+            let rows = [Int64](repeating: 2, count: tables)
+            let store = Self.store("a.db", rows: rows)
+            let facts = try Manifest.decoder.decode(StoreFacts.self, from: Data(store.utf8))
+            return ManifestHeader(
+                id: .random(),
+                created: "",
+                tool: "",
+                reason: nil,
+                root: .init(mode: 0o755, owner: 0, group: 0),
+                stores: [StoreFacts](repeating: facts, count: stores)
+            )
+        }
+        let few = try ManifestWriter.line(of: header(stores: 10, tables: 100))
+        #expect(String(decoding: few, as: UTF8.self).contains(#"{"name":"t99","rows":2}]"#))
+        let many = try ManifestWriter.line(of: header(stores: 400, tables: 1000))
+        let sums = #""tables":[{"name":"(1000 tables)","rows":2000}]"#
+        #expect(String(decoding: many, as: UTF8.self).split(separator: sums).count == 401)
+        let error = #expect(throws: ArchivedBackupError.self) {
+            try ManifestWriter.line(of: header(stores: 100_000, tables: 0))
+        }
+        #expect(error?.description == "one backup cannot describe 100000 stores")
+        #expect(error?.hint?.contains("--stores DIR") == true)
     }
 
     @Test("A manifest lists as many problems as can be read again, and counts the others")

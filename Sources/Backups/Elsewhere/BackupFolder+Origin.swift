@@ -9,6 +9,8 @@ extension BackupFolder {
         /// A backup of the own origin with a trusted signature, else one of another origin with a trusted signature,
         /// else one without.
         public var backup: Backup
+        /// The newest backup of the own origin without known damage, if `backup` has some.
+        public var whole: Backup?
         /// The newer backups that were skipped, newest first.
         public var passedOver: [Backup] = []
         /// A warning that the folder's newest backup is older than before.
@@ -29,14 +31,25 @@ extension BackupFolder {
     ) async throws -> (Choice, unreachable: (any Error)?) {
         let (listing, unreachable) = try await listWithWaiting()
         do {
-            let newest = try listing.backups.matching("latest", address: address, now: now)
-            let all = listing.backups.perhapsOrdinary.withoutReplaced.real(at: now)
-            var choice = try await choose(among: all, else: newest, fetching)
+            var choice = try await latest(among: listing.backups, now: now, fetching: fetching)
             if unreachable == nil { choice.warning = await lagWarning(beside: listing.backups) }
             return (choice, unreachable)
         } catch {
             throw unreachable ?? error
         }
+    }
+
+    /// Returns the newest own backup of a list, newest first; see `latest(now:fetching:)`.
+    ///
+    /// - Throws: `BackupFolderError.onlySafetyBackups`, `.noBackups`, `RemoteError`, `FileError`.
+    package func latest(
+        among backups: [Backup],
+        now: Date,
+        fetching: (Int64) -> Void
+    ) async throws -> Choice {
+        let newest = try backups.matching("latest", address: address, now: now)
+        let all = backups.perhapsOrdinary.withoutReplaced.real(at: now)
+        return try await choose(among: all, else: newest, fetching)
     }
 
     /// Returns the newest own backup that was made at a moment or before it; see `latest` and
@@ -83,7 +96,7 @@ extension BackupFolder {
                     if known.distrust == nil || known.isAnonymous { candidates.append(known) }
                     continue
                 }
-                guard isOwn(known) else { continue }
+                guard origin.owns(known) else { continue }
                 candidates.append(known)
                 // This restore already undid the older ones.
                 break
@@ -111,14 +124,20 @@ extension BackupFolder {
         for backup in backups {
             let known = try await knowing(backup, fetching)
             if known.isSafety { continue }
-            if isOwn(known) {
+            if origin.owns(known) {
                 // A copy that is not known to be damaged is the same backup.
                 let whole = backups.first {
                     known.id != nil && $0.id == known.id && $0.archiveDamage == nil
                         && $0.distrust == known.distrust
                 }
-                let choice = known.archiveDamage == nil ? known : whole ?? known
-                return Choice(backup: choice, passedOver: passedOver)
+                var choice = Choice(backup: known.archiveDamage == nil ? known : whole ?? known)
+                choice.passedOver = passedOver
+                if choice.backup.damage != nil {
+                    choice.whole = backups.first {
+                        origin.owns($0) && !$0.isSafety && $0.damage == nil
+                    }
+                }
+                return choice
             }
             passedOver.append(known)
         }
@@ -128,16 +147,18 @@ extension BackupFolder {
         return Choice(backup: passedOver[other], passedOver: Array(passedOver[..<other]))
     }
 
-    /// Returns whether a backup has a trusted signature and is of the own origin.
-    ///
-    /// If signatures are not required, a backup that names no origin counts as own.
-    private func isOwn(_ backup: Backup) -> Bool {
-        backup.distrust == nil && !(origin?.isOther(than: backup) ?? false)
-    }
-
     /// Returns a backup with the facts from its archive, if that is elsewhere and was not read yet.
     private func knowing(_ backup: Backup, _ fetching: (Int64) -> Void) async throws -> Backup {
         guard backup.isUnknown, backup.file.location == nil else { return backup }
         return try await lookAlone(at: backup, fetching: fetching) ?? backup
+    }
+}
+
+extension Origin? {
+    /// Returns whether a backup has a trusted signature and is of the own origin.
+    ///
+    /// If signatures are not required, a backup that names no origin counts as own.
+    fileprivate func owns(_ backup: Backup) -> Bool {
+        backup.distrust == nil && !(self?.isOther(than: backup) ?? false)
     }
 }

@@ -18,7 +18,7 @@ struct BackupChoice {
     /// - Returns: `nil` if none was chosen, which was reported.
     /// - Throws: `BackupFolderError`, `RemoteError`; `CommandError.noBackupNamed` if there is no terminal.
     func named(_ name: String?) async throws -> Backup? {
-        if let name { return try await find(name) }
+        if let name { return try await found(name) }
         guard invocation.console.canAsk else { throw CommandError.noBackupNamed }
         let backups = BackupSelection()(try await known(folder.listWithWaiting()).backups)
         guard !backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
@@ -38,7 +38,7 @@ struct BackupChoice {
                 return backups[number - 1]
             }
             do {
-                return try await find(String(text))
+                return try await found(String(text))
             } catch let error as BackupFolderError {
                 invocation.console.message(explain(error))
             }
@@ -101,6 +101,15 @@ struct BackupChoice {
     ///
     /// - Throws: `BackupFolderError`, `RemoteError`.
     func find(_ name: String) async throws -> Backup {
+        guard name == "latest" else { return try await found(name) }
+        let choice = try await known(latest())
+        report(choice)
+        warnOfDamage(choice)
+        return choice.backup
+    }
+
+    /// Returns the backup that the user named, without a warning of its damage.
+    private func found(_ name: String) async throws -> Backup {
         guard name == "latest" else {
             let found = try await reportingLoss {
                 try await folder.findWithWaiting(name, now: invocation.now)
@@ -121,6 +130,7 @@ struct BackupChoice {
         var names = names
         let choice = try await latest().0
         report(choice)
+        warnOfDamage(choice)
         names[place] = choice.backup.name
         return names.filter { $0 != "latest" }
     }
@@ -180,6 +190,14 @@ struct BackupChoice {
         say(unknown, reason ?? Backup.Distrust.unsigned).map {
             invocation.context.report(.warning($0))
         }
+    }
+
+    /// Warns if the newest backup is known to be damaged; it is the newest all the same.
+    private func warnOfDamage(_ choice: BackupFolder.Choice) {
+        guard let damage = choice.backup.damage else { return }
+        let whole = choice.whole.map { "; the newest whole one is '\($0.displayName)'" } ?? ""
+        let name = choice.backup.displayName
+        invocation.context.report(.warning("'\(name)', the newest, is damaged (\(damage))\(whole)"))
     }
 
     private func showFetching(_ size: Int64) {

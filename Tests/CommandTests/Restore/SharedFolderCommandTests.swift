@@ -118,6 +118,32 @@ struct SharedFolderCommandTests {
         #expect(try !run("Two", ["show", "latest"]).errors.contains("took '"))
     }
 
+    @Test("All commands say of the latest backup that it is damaged, and name the newest whole one")
+    func damagedLatest() throws {
+        let whole = try backUp("One").replacing(" Stores.zip", with: "")
+        _ = try backUp("Two")
+        try add("Fig", to: "One")
+        let bad = try backUp("One")
+        var bytes = try program.sandbox.read("Remote/\(bad)")
+        bytes[200] ^= 0xFF
+        try program.sandbox.write(bytes, to: "Remote/\(bad)")
+        #expect(try run("One", ["check"]).status == 20)
+        let name = bad.replacing(" Stores.zip", with: "")
+        let commands = [
+            ["show", "latest"], ["check"], ["check", "latest"], ["sql", "latest", "SELECT 1"],
+            ["delete", "latest", "--dry-run"],
+        ]
+        for command in commands {
+            let errors = try run("One", command).errors
+            let words = "warning: '\(name)', the newest, is damaged ("
+            #expect(errors.contains(words), "\(command): \(errors)")
+            #expect(errors.contains("; the newest whole one is '\(whole)'"), "\(errors)")
+        }
+        let refused = try run("One", ["restore", "latest", "--yes"])
+        #expect(refused.status == 20 && !refused.errors.contains("warning: '\(name)', the newest"))
+        #expect(try !run("Two", ["show", "latest"]).errors.contains("damaged"))
+    }
+
     @Test(
         "An undo is refused if several safety backups do not show their origin"
     )

@@ -1,4 +1,6 @@
+import Files
 import Foundation
+import Mounts
 import Remotes
 import TestSupport
 import Testing
@@ -46,6 +48,19 @@ struct SharedFolderTests {
         let (any, _) = try await elsewhere(Origin(id: "none", name: "none")).latest(now: now) { _ in
         }
         #expect(any.backup.name == theirs.name && any.passedOver.isEmpty)
+    }
+
+    @Test("The link of a mount leads to the newest of the stores directory too")
+    func mountedLatest() async throws {
+        let own = try await scene.backUp().backup
+        _ = try await other.backUp(at: Scene.morning + 60)
+        var folder = scene.folder()
+        folder.origin = Origin(of: scene.stores)
+        let mounted = try await MountedScene(of: folder, scene.context(), pace: .zero)
+        let target = try await WorkThread.run { () throws in
+            try mounted.folder.target(of: mounted.node("latest").inode)
+        }
+        #expect(target == Array(own.displayName.utf8))
     }
 
     @Test(

@@ -203,6 +203,29 @@ struct Invocation {
         return (try? path.resolved()) ?? path.lexicallyNormalized()
     }
 
+    /// Returns a path of a backup as it is named there: an absolute one must be in the stores directory.
+    ///
+    /// - Throws: `UsageError` for one that is elsewhere.
+    func inStores(_ name: String) throws -> String {
+        guard name.hasPrefix("/") else { return name }
+        let directories = [absolute(stores), stores.lexicallyNormalized()]
+        let path = FilePath(name).lexicallyNormalized()
+        // A link is an entry itself, and what was lost has no place any more.
+        var above = path.removingLastComponent()
+        while (try? above.resolved()) == nil, above.removeLastComponent() {}
+        let rest = path.components.dropFirst(above.components.count)
+        for path in [path, try above.resolved().appending(rest)] {
+            for directory in directories where path.starts(with: directory) {
+                let below = path.components.dropFirst(directory.components.count)
+                return below.isEmpty ? "." : FilePath(root: nil, below).string
+            }
+        }
+        throw UsageError(
+            "'\(name)' is not in the stores directory '\(directories[0])'",
+            hint: "name a path below that directory, as 'grocerydude show latest --tree' lists them"
+        )
+    }
+
     /// Returns a moment in the form that answers use.
     func local(_ date: Date) -> LocalTime { LocalTime(date, in: timeZone) }
 

@@ -68,6 +68,12 @@ struct PartOptions: ParsableArguments {
         return (String(only[..<colon]), String(only[only.index(after: colon)...]))
     }
 
+    /// Names all paths as a backup does; see `Invocation.inStores`.
+    mutating func resolve(_ invocation: Invocation) throws {
+        only = try only.map(invocation.inStores)
+        store = try store.map(invocation.inStores)
+    }
+
     func validate() throws {
         guard rows == nil || only.isEmpty else {
             throw ValidationError("'--rows' and '--only' exclude each other")

@@ -58,6 +58,35 @@ struct RestorePartCommandTests {
         #expect(try text("photos/1") == "new photos/1")
     }
 
+    @Test("An absolute path names what is there in the stores directory, through links too")
+    func absolutePaths() throws {
+        try change()
+        let stores = sandbox.path("Stores").string
+        try LocalFileSystem().makeLink(at: sandbox.path("Link"), to: sandbox.path("Stores"))
+        try program.expect("restore", "latest", "--only", "\(stores)/note.txt", "--yes")
+        #expect(try text("note.txt") == "old note.txt")
+        let lost = sandbox.path("Link/photos/deep/2").string
+        try program.expect("restore", "latest", "--only", lost, "--yes")
+        #expect(try text("photos/deep/2") == "old photos/deep/2")
+        try program.expect("restore", "latest", "--only", "\(stores)/Shop.sqlite:item", "--yes")
+        #expect(try sql("SELECT count(*) FROM item").hasPrefix("2"))
+        for command in [
+            ["show", "latest", "\(stores)/photos"],
+            ["extract", "latest", "\(stores)/a:b", "--to", "-"],
+            ["list", "--contains", "\(stores)/note.txt"],
+            ["find", "Tea", "--store", "\(stores)/Shop.sqlite"],
+            ["diff", "--store", "\(stores)/Shop.sqlite"],
+            ["sql", "live", "SELECT 1", "--store", "\(stores)/Shop.sqlite"],
+        ] { try program.expect(command) }
+        #expect(
+            try program.run("restore", "latest", "--only", stores, "--yes").errors
+                .contains("'.' is the whole backup")
+        )
+        let away = try program.run("restore", "latest", "--only", "/etc/hosts", "--yes")
+        #expect(away.status == 64 && away.errors.contains("'/etc/hosts' is not in the stores"))
+        #expect(away.errors.contains("'grocerydude show latest --tree'"), "\(away.errors)")
+    }
+
     @Test("A restore of a part is reported before and after, and can be undone")
     func words() throws {
         try change()

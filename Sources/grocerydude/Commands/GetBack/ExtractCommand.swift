@@ -53,6 +53,7 @@ struct ExtractCommand: FolderCommand {
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
+        let paths = try paths.map(invocation.inStores)
         if target == "-" { return try await write(paths[0], invocation) }
         let extract = ExtractFiles(
             context: invocation.context,
@@ -60,7 +61,6 @@ struct ExtractCommand: FolderCommand {
             keepingSetID: keepSetuid
         )
         let directory = invocation.absolute(FilePath(target ?? "."))
-        let paths = paths
         let outcome = try await invocation.opened(name).look {
             try extract.run(paths, of: $0, to: directory)
         }

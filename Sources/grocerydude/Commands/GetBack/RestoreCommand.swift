@@ -171,6 +171,7 @@ struct RestoreCommand: FolderCommand {
         try refuseDoubtful(backup, invocation)
         warn(of: backup, invocation)
         var command = self
+        try command.part.resolve(invocation)
         if undo, part.paths.isEmpty {
             let replaced = try await invocation.context
                 .replacedPaths(before: backup, in: folder)

@@ -76,7 +76,7 @@ struct DiffCommand: FolderCommand {
             try await state(new, in: folder, invocation)
         )
         var options = CompareStates.Options()
-        options.store = store
+        options.store = try store.map(invocation.inStores)
         options.table = table
         options.reportsRows = rows
         options.rowLimit = limit

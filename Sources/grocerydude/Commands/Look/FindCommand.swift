@@ -114,7 +114,7 @@ struct FindCommand: FolderCommand {
         var outcome = try await FindRows(
             in: folder,
             with: invocation.absolute(invocation.stores),
-            options: options,
+            options: try options(invocation),
             context: invocation.context
         ).run(among: backups)
         if deleted { outcome.rows.removeAll { $0.end != .gone } }
@@ -127,7 +127,7 @@ struct FindCommand: FolderCommand {
         return CommandResult(problems: outcome.problems)
     }
 
-    private var options: FindRows.Options {
+    private func options(_ invocation: Invocation) throws -> FindRows.Options {
         var options: FindRows.Options
         if let pattern = text.flatMap({ TextPattern($0, isWhole: exact) }) {
             options = FindRows.Options(.text(pattern))
@@ -136,7 +136,7 @@ struct FindCommand: FolderCommand {
             options = FindRows.Options(.condition(condition.last ?? ""))
             options.table = condition.first
         }
-        options.store = store
+        options.store = try store.map(invocation.inStores)
         options.rowLimit = limit
         return options
     }

@@ -72,7 +72,7 @@ struct ListCommand: FolderCommand {
         let all = BackupSelection()(outcome.backups.withoutReplaced)
         var backups = selection(all)
         var problems: [Problem] = []
-        if let contains {
+        if let contains = try contains.map(invocation.inStores) {
             let search = BackupsContaining(in: folder, context: invocation.context)
             let found = try await search.run(contains, among: backups)
             (backups, problems) = (found.backups, found.problems)

@@ -70,7 +70,7 @@ struct SQLCommand: FolderCommand {
             form: form,
             console: invocation.console
         )
-        let (store, query) = (store, query)
+        let (store, query) = (try store.map(invocation.inStores), query)
         try await place.look { place in
             if let query {
                 try prompt.answer(query, place.store(store))

@@ -41,7 +41,7 @@ struct ShowCommand: FolderCommand {
         let folder = try invocation.folder()
         let name = try await BackupChoice(in: folder, invocation).naming(name)
         let outcome = try await ShowBackup(in: folder, context: invocation.context)
-            .run(name, path: path, now: invocation.now)
+            .run(name, path: path.map(invocation.inStores), now: invocation.now)
         return ShowAnswer(outcome, invocation)
     }
 
@@ -51,6 +51,9 @@ struct ShowCommand: FolderCommand {
             naming: invocation.profile.externalFiles,
             context: invocation.context
         )
-        return try await ShowAnswer(show.run(path: path, now: invocation.now), invocation)
+        return try await ShowAnswer(
+            show.run(path: path.map(invocation.inStores), now: invocation.now),
+            invocation
+        )
     }
 }

@@ -45,6 +45,9 @@ struct HelpTests {
             let known = places.compactMap(\.self)
             #expect(known == known.sorted(), "\(command)")
             #expect(help.text.contains("\nEXAMPLE\n  grocerydude"), "\(command)")
+            let whole = try program.run(command + ["--help-hidden"]).text
+            let wide = "\(help.text)\n\(whole)".split(separator: "\n").filter { $0.count > 80 }
+            #expect(wide.isEmpty, "\(command): \(wide)")
         }
     }
 

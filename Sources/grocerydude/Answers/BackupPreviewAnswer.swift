@@ -46,7 +46,7 @@ struct BackupPreviewAnswer: Answer {
 
     func write(to console: Console) {
         console.answer("would save '\(name)'")
-        console.answer(lines: Columns(rows: facts).lines)
+        console.answer(columns: Columns(rows: facts))
         console.answer("")
         console.answer(lines: ShowAnswer.File.lines(files))
     }

@@ -148,7 +148,8 @@ struct BackupRow: AnswerRow {
         let beside = zip(marks, isBeside).map { $1 ? $0 : "" }
         let lines = Columns(rows: zip(cells, beside).map { $0 + [$1] }, right: numbers).lines
         for (index, line) in lines.enumerated() {
-            console.answer(lines: isBeside[index] ? [line] : [line, "    \(marks[index])"])
+            console.answer(line)
+            if !isBeside[index] { console.answer(columns: Columns(rows: [["  ", marks[index]]])) }
         }
     }
 

@@ -24,6 +24,32 @@ struct Columns {
         }
     }
 
+    /// Returns the lines with the last cells wrapped, except commands, which are copied whole.
+    func lines(within limit: Int) -> [String] {
+        zip(rows, lines).flatMap { row, line in
+            let cell = row.last { !$0.isEmpty } ?? ""
+            let start = Self.width(of: line) - Self.width(of: cell)
+            guard Self.width(of: line) > limit, start < limit / 2, !cell.contains("grocerydude ")
+            else { return [line] }
+            let indent = String(repeating: " ", count: start)
+            return Self.wrapped(cell, within: limit - start).enumerated().map { index, part in
+                (index == 0 ? String(line.dropLast(cell.count)) : indent) + part
+            }
+        }
+    }
+
+    /// Returns a text in lines; a word that is too long has a line of its own.
+    static func wrapped(_ text: String, within limit: Int) -> [String] {
+        text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+            .reduce(into: []) { lines, word in
+                if let last = lines.last, width(of: last) + 1 + width(of: word) <= limit {
+                    lines[lines.count - 1] += " \(word)"
+                } else {
+                    lines.append(word)
+                }
+            }
+    }
+
     /// Returns the width of a text in terminal columns; East Asian characters and emoji take two.
     static func width(of text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }

@@ -115,7 +115,7 @@ struct ShowAnswer: Answer {
     func write(to console: Console) {
         if isTree { return console.answer(lines: PathTree(files).lines) }
         console.answer(isLive ? "'\(displayName)' as it is now" : name)
-        console.answer(lines: Columns(rows: facts).lines)
+        console.answer(columns: Columns(rows: facts))
         for store in stores {
             let kind = store.kind == .coreData ? "Core Data store" : "SQLite store"
             console.answer("")

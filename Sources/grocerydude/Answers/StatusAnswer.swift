@@ -173,7 +173,7 @@ struct StatusAnswer: Answer {
             if let remedy = finding.remedy { rows.append(["", remedy]) }
         }
         rows += remarks.map { ["remark", $0] }
-        console.answer(lines: Columns(rows: rows.map { $0.map(console.hinted) }).lines)
+        console.answer(columns: Columns(rows: rows.map { $0.map(console.hinted) }))
     }
 
     /// The last proof that a restore works.

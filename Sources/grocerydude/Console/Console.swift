@@ -58,6 +58,11 @@ final class Console: Sendable {
         writeAnswer(lines.map { label + printable(bytes: $0.utf8) + "\n" }.joined())
     }
 
+    /// Writes rows of an answer in columns, of which a terminal gets no line of more than 80 characters.
+    func answer(columns: Columns) {
+        answer(lines: isatty(1) == 1 ? columns.lines(within: 80) : columns.lines)
+    }
+
     /// Writes a line about completed work, unless only errors are wanted.
     ///
     /// The line of a dry run is a requested answer, and is always written.

@@ -16,7 +16,8 @@ enum HelpSection {
 /// Makes the help that is printed from the parser's text.
 ///
 /// Moves the example behind the options, since the parser puts it before the usage, and names sections of options
-/// instead of showing them. `help exit-codes` shows the exit codes.
+/// instead of showing them. A usage that does not fit into a line names no options. `help exit-codes` shows the exit
+/// codes.
 ///
 /// - Parameters:
 ///   - text: the parser's text.
@@ -34,6 +35,9 @@ func helpText(_ text: String, isWhole: Bool = false) -> String {
             return sections.count < count
         }
         if !hints.isEmpty { sections.append(hints.map(\.1).joined(separator: "\n")) }
+    }
+    if sections[0].count > 80 {
+        sections[0].replace(/(?: \[-[^\]]*\])+/, with: " <options>")
     }
     sections = sections.map { String($0.trimmingSuffix(while: \.isNewline)) }
     let examples = text[example.lowerBound..<usage.lowerBound]

@@ -197,7 +197,7 @@ struct SetupQuestions {
             guard let usual else { throw SetupError.noTerminal(missing: option) }
             return try await read(usual)
         }
-        var choices = choices
+        var choices = choices.flatMap { Columns.wrapped($0, within: 80) }
         let prompt = usual.map { "\(question) [\($0)]" } ?? question + " >"
         while let reply = console.prompt(prompt, choices: choices) {
             try Interruption.check()

@@ -74,8 +74,8 @@ struct SetupRun {
         let question =
             "The last six letters of the key, from your copy? ('later' goes on without) >"
         let advice = [
-            "Without this key nobody opens the backups. Print the page, write it down, or put it",
-            "into a password manager; 'grocerydude key print' shows it again.",
+            "Without this key nobody opens the backups. Print the page, write it down, or put",
+            "it into a password manager; 'grocerydude key print' shows it again.",
         ]
         var lines = advice
         while let reply = console.prompt(question, choices: lines) {

@@ -33,6 +33,6 @@ struct ProbeAnswer: Answer {
     func write(to console: Console) {
         let marks = ["good": "ok", "doubtful": "DOUBTFUL", "failed": "FAILED"]
         let rows = steps.map { [$0.step, marks[$0.state] ?? $0.state, $0.what] }
-        console.answer(lines: Columns(rows: rows).lines)
+        console.answer(columns: Columns(rows: rows))
     }
 }

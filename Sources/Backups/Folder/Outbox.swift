@@ -55,6 +55,26 @@ public struct Outbox: Sendable {
         }
     }
 
+    /// Returns what waits on this machine for other folders: each folder's address, and its waiting backups.
+    ///
+    /// - Throws: `FileError`, also if the note of an address is gone; `RemoteError`.
+    package func others() async throws -> [(address: String, waiting: [Backup])] {
+        let parent = path.removingLastComponent()
+        guard try FileInfo.ifPresent(parent) != nil else { return [] }
+        var others: [(address: String, waiting: [Backup])] = []
+        for name in try Directory.open(parent).names().sorted() {
+            let place = parent.appending(name.description)
+            if place == path { continue }
+            let waiting = try await Outbox(place, limit: limit, memory: memory, timeZone: timeZone)
+                .waiting()
+            guard !waiting.isEmpty else { continue }
+            let note = try File.contents(of: place.appending(Self.addressName), limit: 64 << 10)
+            let address = String(decoding: note.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+            others.append((address, waiting))
+        }
+        return others
+    }
+
     /// Creates the directory if it is missing.
     ///
     /// - Parameter address: the remote folder's address.

@@ -76,6 +76,11 @@ struct Configuration {
         return profiles
     }
 
+    /// Returns the remote folders of all profiles.
+    func remotes() throws -> [String] {
+        try (file?.profiles ?? []).map { try resolve($0, []).remote }
+    }
+
     /// Finds faults that a run finds only in its own profile, each by the function that the run calls.
     ///
     /// - Parameters:

@@ -67,11 +67,7 @@ struct StatusCommand: FolderCommand {
         )
         show.naming = { Console.shown($0) }
         var status = await show.run()
-        // A folder named for this run only is no change of folders.
-        if invocation.isInProfilesPlaces {
-            let profile = invocation.profile.name
-            await show.lookElsewhere(&status, profile: profile, folder: invocation.folder(at:))
-        }
+        try await lookElsewhere(&status, show, invocation)
         // A folder that does not answer is not contacted again.
         let facts = status.remoteError == nil ? try await FolderFacts(of: folder) : FolderFacts()
         let link = LinkState(facts, invocation)
@@ -89,6 +85,22 @@ struct StatusCommand: FolderCommand {
                 answer: StatusAnswer(status, link, state, missed, invocation),
                 remarks: status.warnings.map { .warning($0) }
             )
+        )
+    }
+
+    /// Looks into the folders of before, unless a folder was named for this run only: that is no change of folders.
+    private func lookElsewhere(
+        _ status: inout Status,
+        _ show: ShowStatus,
+        _ invocation: Invocation
+    ) async throws {
+        guard invocation.isInProfilesPlaces else { return }
+        let used = try Configuration(folder.stores.configuration).remotes()
+        await show.lookElsewhere(
+            &status,
+            profile: invocation.profile.name,
+            used: Set(used.map(invocation.address)),
+            folder: invocation.folder(at:)
         )
     }
 

@@ -7,4 +7,9 @@ extension Int64 {
         guard overflow else { return sum }
         return other < 0 ? .min : .max
     }
+
+    /// Creates the nearest representable number; 0 for no number.
+    public init(saturating number: Double) {
+        self = Int64(exactly: number.rounded(.towardZero)) ?? (number.isNaN ? 0 : number < 0 ? .min : .max)
+    }
 }

@@ -52,6 +52,29 @@ extension ArchiveReader {
         (local.uint16(at: 6) ^ entry.record.flags) & ZipRecords.descriptorFlag == 0
     }
 
+    /// Checks that the local records of this program's archive are those that it wrote, since other programs read them.
+    ///
+    /// A restore does without, and reads whatever the directory describes.
+    ///
+    /// - Throws: `ArchiveError`, `FileError`.
+    package func checkLocalRecords() throws {
+        guard origin == .ours else { return }
+        for index in 0..<count {
+            let entry = try entry(at: index)
+            _ = try dataOffset(entry, withDescriptor: false)
+            let start = Int64(entry.record.offset)
+            let local = try source.readExactly(count: ZipRecords.localLength, at: start)
+            let record = entry.record
+            let central = directory.bytes[..<record.name.lowerBound].suffix(ZipRecords.centralLength)
+            let common = central.dropFirst(6).prefix(10)
+            let sums = Array(central.dropFirst(16).prefix(12))
+            let given = record.hasDescriptor ? [UInt8](repeating: 0, count: 4) + sums.wideOrNone : sums
+            guard local[4..<14].elementsEqual(common), local[14..<26].elementsEqual(given) else {
+                throw damage(entry, "its local record contradicts the directory")
+            }
+        }
+    }
+
     /// Returns whether the checksum and sizes in a local record match the central one.
     ///
     /// A writer that could not seek has them behind the data (4.4.4, bit 3), and large ones are in an extra field.
@@ -109,5 +132,14 @@ extension ArchiveReader {
 
     func damage(_ entry: Entry, _ reason: String) -> ArchiveError {
         .damagedEntry(path, entry: label(entry.record), reason: reason)
+    }
+}
+
+extension [UInt8] {
+    /// The sizes of a local record that was written before they were known, after a checksum: as in the central record if
+    /// they are elsewhere, else zero.
+    fileprivate var wideOrNone: [UInt8] {
+        let sizes = Array(dropFirst(4))
+        return sizes.allSatisfy { $0 == 0xFF } ? sizes : [UInt8](repeating: 0, count: 8)
     }
 }

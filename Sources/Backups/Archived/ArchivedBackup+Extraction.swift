@@ -29,7 +29,8 @@ extension ArchivedBackup {
         threads: Int,
         progressed: @escaping (Int64) throws -> Void
     ) throws -> [String] {
-        try run(
+        if paths == nil { try reader.checkLocalRecords() }
+        return try run(
             paths,
             into: directory,
             syncing: .never,

@@ -268,8 +268,7 @@ public struct ShowStatus: Sendable {
                 isRestoring = true
                 status.findings.append(try restore(in: paths))
             }
-            let refused = paths.kept("FailedRestore")
-            if try FileInfo.ifPresent(refused) != nil {
+            for refused in try paths.allKept("FailedRestore") {
                 let what = "'\(printable(refused))' has the data that a restore refused"
                 let remedy = "look at it, and delete it only if you need nothing in it"
                 status.findings.append(.init(kind: .leftover, what: what, remedy: remedy))

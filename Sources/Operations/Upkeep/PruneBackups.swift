@@ -56,6 +56,8 @@ public struct PruneBackups: Sendable {
         public var refusal: String?
         /// Whether there is no policy, so that only the trash is emptied.
         public var isOfTrashAlone = false
+        /// Whether the policy keeps no backup, so that only what is always kept would stay.
+        var isOfNoRule = false
     }
 
     /// The result of a prune.
@@ -103,7 +105,8 @@ public struct PruneBackups: Sendable {
         for group in groups(of: list.backups) {
             var part = try self.plan(for: group)
             if !part.remove.isEmpty,
-                let (refusal, reason) = refusal(for: group, among: list.backups)
+                let (refusal, reason) = part.isOfNoRule
+                    ? Self.ofNoRule : refusal(for: group, among: list.backups)
             {
                 plan.refusal = plan.refusal ?? refusal
                 part.keep += part.remove.map { Plan.Item(backup: $0.backup, reasons: [reason]) }
@@ -143,6 +146,11 @@ public struct PruneBackups: Sendable {
         return Self.ofAnother
     }
 
+    /// The reason why nothing is removed if no rule keeps any backup, in full and in short.
+    private static let ofNoRule = (
+        "no rule keeps any backup: is a tag misspelt? to remove all the same, use '--unsafe-allow-remove-all'",
+        "no rule keeps any"
+    )
     private static let ofAnother = "of another machine or another stores directory"
 
     private var trashLimit: Date {
@@ -175,6 +183,7 @@ public struct PruneBackups: Sendable {
             now: options.now,
             timeZone: folder.timeZone
         )
+        plan.isOfNoRule = !options.mayRemoveAll && !reasons.isEmpty && reasons.allSatisfy(\.isEmpty)
         let named = zip(candidates.map(\.name.exact), reasons)
         let reasonsByName = Dictionary(named, uniquingKeysWith: { first, _ in first })
         // If there are only safety backups, keep the newest of them.

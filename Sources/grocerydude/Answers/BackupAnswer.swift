@@ -48,7 +48,10 @@ struct BackupAnswer: Answer {
         replaced = outcome.replaced?.name
         leftOut = outcome.leftOut
         problems = outcome.problems
-        folder = "'\(invocation.address)' (\(counted(outcome.backups, "backup", "backups")))"
+        folder =
+            waiting
+            ? "the queue of this machine"
+            : "'\(invocation.address)' (\(counted(outcome.backups, "backup", "backups")))"
         isAnnotated = outcome.isAnnotated
     }
 

@@ -60,7 +60,9 @@ struct RestoreAnswer: Answer {
         problems = outcome.problems
         self.outcome = outcome
         let backups = outcome.backups.map { " (\(counted($0, "backup", "backups")))" } ?? ""
-        folder = "'\(invocation.address)'\(backups)"
+        folder =
+            outcome.backup.isWaiting
+            ? "the queue of this machine" : "'\(invocation.address)'\(backups)"
         startsApplication = !invocation.applicationCommands.start.isEmpty
         wouldBackUp =
             isDryRun && outcome.replacesData && invocation.profile.restore.makesSafetyBackup

@@ -8,9 +8,11 @@ internal import Operations
 struct BackupChoice {
     private let folder: BackupFolder
     private let invocation: Invocation
+    /// Whether nobody is asked before the newest backup replaces data.
+    private let isUnasked: Bool
 
-    init(in folder: BackupFolder, _ invocation: Invocation) {
-        (self.folder, self.invocation) = (folder, invocation)
+    init(in folder: BackupFolder, _ invocation: Invocation, isUnasked: Bool = false) {
+        (self.folder, self.invocation, self.isUnasked) = (folder, invocation, isUnasked)
     }
 
     /// Returns the backup that the user named or chooses from a list on the terminal.
@@ -116,7 +118,16 @@ struct BackupChoice {
             }
             return known((found.backup, found.unreachable))
         }
-        return try await chosen(latest())
+        let found = try await latest()
+        if isUnasked, let newer = found.0.passedOver.first(where: \.isUnreadable) {
+            // It may be the newest of these stores.
+            throw CommandError.doubtful(
+                newer.displayName,
+                reason: "cannot be read",
+                isDamaged: true
+            )
+        }
+        return chosen(found)
     }
 
     /// Returns the names by which an operation finds the backups that the user named.
@@ -124,14 +135,18 @@ struct BackupChoice {
     /// `latest` is replaced by the name of the newest backup of the stores directory.
     ///
     /// If only waiting backups are known, the operation itself reports it.
+    /// - Parameters:
+    ///   - names: the names.
+    ///   - unreadable: whether newer backups that cannot be read are named as well: one may be of these stores.
     /// - Throws: `BackupFolderError`, `RemoteError`.
-    func naming(_ names: [String]) async throws -> [String] {
+    func naming(_ names: [String], andUnreadable unreadable: Bool = false) async throws -> [String] {
         guard let place = names.firstIndex(of: "latest") else { return names }
         var names = names
         let choice = try await latest().0
         report(choice)
         warnOfDamage(choice)
         names[place] = choice.backup.name
+        if unreadable { names += choice.passedOver.filter(\.isUnreadable).map(\.name) }
         return names.filter { $0 != "latest" }
     }
 

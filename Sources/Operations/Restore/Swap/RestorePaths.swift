@@ -120,6 +120,17 @@ struct RestorePaths {
         return layout == .inside ? area.appending(name) : live.derived("_\(name)")
     }
 
+    /// Returns the places of kept data that are taken.
+    func allKept(_ suffix: String) throws -> [FilePath] {
+        let parent = kept(suffix).removingLastComponent()
+        guard try FileInfo.ifPresent(parent) != nil, let first = kept(suffix).lastComponent?.string
+        else { return [] }
+        let names = try Directory.open(parent).names().map(\.description).filter { name in
+            name == first || name.hasPrefix(first + "_") && Int(name.dropFirst(first.count + 1)) != nil
+        }
+        return names.sorted().map { parent.appending($0) }
+    }
+
     /// Returns the first free place for kept data, counting from a number.
     func vacant(_ suffix: String, from first: Int = 1) throws -> FilePath {
         for number in first... {

@@ -221,7 +221,9 @@ struct RestoreCommand: FolderCommand {
         if undo, !part.paths.isEmpty, shown?.preview?.changesNothing == true {
             throw CommandError.notChangedByRestore(part.paths, safety: backup.displayName)
         }
-        if !dryRun { shown?.preview?.lines.forEach(invocation.console.message) }
+        if !dryRun, !invocation.console.style.json {
+            shown?.preview?.lines.forEach(invocation.console.message)
+        }
         let isAgreed = try invocation.confirm(
             question(of: backup, invocation),
             yes: yes || target != nil || dryRun
@@ -319,7 +321,8 @@ struct RestoreCommand: FolderCommand {
         in folder: BackupFolder,
         _ invocation: Invocation
     ) async throws -> Backup? {
-        let choice = BackupChoice(in: folder, invocation)
+        let isUnasked = yes && target == nil && !dryRun && !allowDamaged
+        let choice = BackupChoice(in: folder, invocation, isUnasked: isUnasked)
         if undo { return try await choice.toUndo() }
         if let at { return try await choice.made(by: at) }
         return try await choice.named(name)

@@ -131,7 +131,7 @@ struct CheckCommand: FolderCommand {
         if isOfAll(invocation) { return backups }
         let all = names.isEmpty ? ["latest"] : names
         return try await checks.find(
-            BackupChoice(in: folder, invocation).naming(all),
+            BackupChoice(in: folder, invocation).naming(all, andUnreadable: true),
             in: backups,
             now: invocation.now
         )

@@ -10,6 +10,7 @@ extension Int64 {
 
     /// Creates the nearest representable number; 0 for no number.
     public init(saturating number: Double) {
-        self = Int64(exactly: number.rounded(.towardZero)) ?? (number.isNaN ? 0 : number < 0 ? .min : .max)
+        let whole = Int64(exactly: number.rounded(.towardZero))
+        self = whole ?? (number.isNaN ? 0 : number < 0 ? .min : .max)
     }
 }

@@ -45,7 +45,7 @@ struct BulkTests {
         try pair.expectEqual("SELECT count(*) FROM item", ["\(items)"])
         try pair.expectEqual("PRAGMA foreign_key_check", [])
         for device in [pair.desk, pair.phone] { #expect(try device.planned() == 0) }
-        #expect(try pair.phone.inspect { try $0.bulk.ranges().isEmpty })
+        #expect(try pair.phone.inspect { try $0.bulkRows.ranges().isEmpty })
     }
 
     @Test("are written without a view, at the keys that they have elsewhere")
@@ -87,6 +87,74 @@ struct BulkTests {
         try await expectEnd(pair, items: mine == ["1"] ? 201 : 200)
         try pair.expectEqual("SELECT count(*) FROM item WHERE name = 'edited'", isThere)
         try pair.expectEqual("SELECT count(*) FROM item WHERE name = 'mine'", mine)
+    }
+
+    @Test("are there once, if a run was killed and the application edits all of them")
+    func cutThenEdited() async throws {
+        struct Cut: Error {}
+        let pair = try await devices()
+        pair.phone.options.passed = { if $0 == .written { throw Cut() } }
+        await #expect(throws: Cut.self) { try await pair.phone.sync(at: pair.start + 120) }
+        pair.phone.options.passed = { _ in }
+        try pair.phone.edit("UPDATE list SET name = name || ' list'")
+        try await expectEnd(pair, items: 200)
+        try pair.expectEqual("SELECT name FROM list", ["long list", "short list"])
+    }
+
+    @Test("are counted as not written until they are")
+    func unwritten() async throws {
+        struct Refused: Error {}
+        let pair = try await devices()
+        pair.phone.options.willWrite = { _ in throw Refused() }
+        await #expect(throws: Refused.self) { try await pair.phone.sync(at: pair.start + 120) }
+        #expect(try pair.phone.inspect { try $0.dirty.count } == 252)
+        pair.phone.options.willWrite = { _ in }
+        try await expectEnd(pair, items: 200)
+    }
+
+    @Test("are not written before the question about most rows of another table")
+    func manyDeletions() async throws {
+        let pair = try await devices()
+        try await pair.exchange(pair.phone, at: 2)
+        pair.desk.options.acceptsChanges = true
+        try pair.desk.edit("DELETE FROM item WHERE id > 20")
+        try pair.desk.edit(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+            INSERT INTO word (spelling) SELECT 'new ' || i FROM n
+            """
+        )
+        try await pair.exchange(pair.desk, at: 3)
+        await #expect(throws: SyncDecision.self) { try await pair.phone.sync(at: pair.start + 240) }
+        #expect(try pair.phone.rows("SELECT count(*) FROM item") == ["200"])
+        #expect(try pair.phone.rows("SELECT count(*) FROM word") == ["50"])
+        pair.phone.options.acceptsChanges = true
+        try await pair.exchange(pair.phone, at: 5)
+        try pair.expectEqual("SELECT count(*) FROM item", ["20"])
+        try pair.expectEqual("SELECT count(*) FROM word", ["350"])
+    }
+
+    @Test("yield to older ones of another device without a question about deletions")
+    func yielding() async throws {
+        let pair = try DevicePair(
+            schema: "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE)"
+        )
+        for device in [pair.desk, pair.phone] {
+            try await device.enable(at: pair.start)
+            try await device.sync(at: pair.start)
+        }
+        for (minute, device) in [pair.desk, pair.phone].enumerated() {
+            try device.edit(
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30)
+                INSERT INTO item (name) SELECT 'n' || i FROM n
+                """
+            )
+            try await pair.exchange(device, at: Double(minute + 1))
+        }
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 3)
+        try pair.expectEqual("SELECT count(*) FROM item", ["30"])
+        #expect(try pair.phone.inspect { try $0.held.yieldingCount } == 30)
     }
 
     @Test("are left to the view if the application takes their keys meanwhile")

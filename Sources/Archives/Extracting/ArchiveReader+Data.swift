@@ -65,10 +65,11 @@ extension ArchiveReader {
             let start = Int64(entry.record.offset)
             let local = try source.readExactly(count: ZipRecords.localLength, at: start)
             let record = entry.record
-            let central = directory.bytes[..<record.name.lowerBound].suffix(ZipRecords.centralLength)
+            let central = directory.bytes[..<record.name.lowerBound]
+                .suffix(ZipRecords.centralLength)
             let common = central.dropFirst(6).prefix(10)
             let sums = Array(central.dropFirst(16).prefix(12))
-            let given = record.hasDescriptor ? [UInt8](repeating: 0, count: 4) + sums.wideOrNone : sums
+            let given = record.hasDescriptor ? [0, 0, 0, 0] + sums.wideOrNone : sums
             guard local[4..<14].elementsEqual(common), local[14..<26].elementsEqual(given) else {
                 throw damage(entry, "its local record contradicts the directory")
             }

@@ -7,8 +7,8 @@ internal import Stores
 /// its constraints. All other rows become dirty.
 struct BulkPart {
     private(set) var steps: [WritePlan.Step] = []
-    private let table: TableMapping
-    private let numbers: [Int64]
+    let table: TableMapping
+    let numbers: [Int64]
     private let access: SidecarAccess
     /// The keys of rows that the store shows, and that are alive, by their ids.
     private var parents: [RowID: Int64?] = [:]
@@ -19,7 +19,7 @@ struct BulkPart {
         (self.table, self.access) = (table, access)
         numbers = try access.numbers(of: table)
         columns = table.columns.sorted { $0.name < $1.name }
-        for row in try access.bulk.rows(of: range) {
+        for row in try access.bulkRows.rows(of: range) {
             if let step = try step(for: row) {
                 steps.append(step)
             } else {
@@ -37,8 +37,10 @@ struct BulkPart {
         var kept: [WritePlan.Step] = []
         kept.reserveCapacity(steps.count)
         for step in steps {
+            let isUnused =
+                try isEmpty || access.shadow.id(at: step.key, in: table.name) == nil
             let isFree =
-                try step.key != last && (isEmpty || access.shadow.id(at: step.key, in: table.name) == nil)
+                try isUnused && step.key != last
                 && access.shadow.formerID(at: step.key, in: table.name) == nil
                 && access.shadow.formerKey(of: step.id) == nil
             if isFree { kept.append(step) } else { try access.dirty.mark(step.id) }
@@ -130,7 +132,8 @@ extension SyncSchema {
     func bulkTables(_ tables: [TableMapping], _ access: SidecarAccess) throws -> [TableMapping] {
         let byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
         let called = byName.callers
-        return try TableOrder(tables).groups.filter { !$0.isCyclic }.flatMap(\.tables).filter { table in
+        return try TableOrder(tables).groups.filter { !$0.isCyclic }.flatMap(\.tables).filter {
+            table in
             try table.coreData == nil && !table.isNamed && called[table.name] == nil
                 && table.references.allSatisfy { !$0.isByValue }
                 && table.columns.allSatisfy { !$0.isReferenceByValue }

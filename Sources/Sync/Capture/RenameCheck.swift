@@ -77,7 +77,7 @@ struct RenameCheck {
     }
 
     /// The greatest number of rows whose values are compared.
-    private static let mostRows = 10_000
+    private static let sampledRows = 10_000
 
     /// Returns whether a column has most of the values that a column that is gone had, in the form of its own type.
     private func hasValues(
@@ -89,7 +89,7 @@ struct RenameCheck {
         let number = try access.number(of: name)
         var (filled, equal, rows) = (0, 0, 0)
         var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: nil)
-        while rows < Self.mostRows, try cursor.next() {
+        while rows < Self.sampledRows, try cursor.next() {
             rows += 1
             guard let id = try access.shadow.id(at: cursor.key, in: table.name),
                 let old = try access.shadow.row(id)?.image.partsByColumn()[number],

@@ -342,22 +342,29 @@ struct Intake {
             }
             try bulk.finish()
             try access.membership.setClock(clock)
-            if !header.replaces.isEmpty {
-                // A bundle replaces the files that it was made of.
-                try access.files.remember(
-                    StandIn(
-                        id: file.id,
-                        name: remote.name,
-                        parts: [file.id],
-                        covers: header.replaces,
-                        complete: now
-                    )
-                )
-            }
+            try rememberBundle(file, remote, access)
             taken.files += 1
             taken.bytes += remote.size
             taken.devices.insert(header.device)
         }
+    }
+
+    /// Records that a bundle replaces the files that it was made of.
+    private func rememberBundle(
+        _ file: ChangeFile,
+        _ remote: RemoteFile,
+        _ access: SidecarAccess
+    ) throws {
+        guard !file.header.replaces.isEmpty else { return }
+        try access.files.remember(
+            StandIn(
+                id: file.id,
+                name: remote.name,
+                parts: [file.id],
+                covers: file.header.replaces,
+                complete: now
+            )
+        )
     }
 
     /// Lists this device's edits that lost to values whose authors had not received them.

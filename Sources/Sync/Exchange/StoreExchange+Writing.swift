@@ -15,16 +15,16 @@ extension StoreExchange {
         try sidecar.write { access in
             try access.dirty.wakeWaiting()
             try access.dirty.retryRefused()
-            if options.isDryRun { try access.bulk.releaseAll() }
         }
         if options.isDryRun {
+            try sidecar.write { try $0.bulkRows.releaseAll() }
             let connection = StoreConnection(store, busyTimeout: options.busyTimeout)
             let steps = try plan(LongWrite(connection: connection), &outcome).0?.plan.steps ?? []
             return outcome.count(steps)
         }
         guard let reservation = try await options.reserve() else {
             outcome.isPutOff = true
-            return try sidecar.write { try $0.bulk.releaseAll() }
+            return try sidecar.write { try $0.bulkRows.releaseAll() }
         }
         defer { withExtendedLifetime(reservation) {} }
         var fetched: Set<BlobReference> = []
@@ -32,12 +32,8 @@ extension StoreExchange {
             connection: StoreConnection(store, busyTimeout: options.busyTimeout)
         )
         defer { longWrite.connection.close() }
-        try await writeBulk(longWrite, &outcome)
-        try sidecar.write { access in
-            if try access.dirty.hasAltered(moreThan: options.mostRows) {
-                try access.dirty.orderLooks()
-            }
-        }
+        try await BulkExchange(exchange: self, longWrite: longWrite).run(&outcome)
+        try sidecar.write { try $0.dirty.orderLooks(moreThan: options.mostRows) }
         while try sidecar.read({ try $0.dirty.isUnfinished }),
             try await writePart(longWrite, &outcome, &fetched)
         {
@@ -112,11 +108,12 @@ extension StoreExchange {
         var numbers: [TableName: [Int64]]
         /// The files that rows will name.
         var files: [RowFile: BlobReference]
-    }
 
-    /// Whether most rows of a table may be deleted: `--take container` accepts the others' deletions, the other choices do
-    /// not.
-    var acceptsLoss: Bool { options.acceptsChanges || options.rejoining == .container }
+        init(_ plan: WritePlan, _ view: StoreView, _ layout: StoreLayout) {
+            (self.plan, self.layout) = (plan, layout)
+            (numbers, files) = (view.numbers, view.files)
+        }
+    }
 
     /// Compares the view with the store, after a capture unless no process has written since the last part.
     ///
@@ -148,7 +145,6 @@ extension StoreExchange {
         _ outcome: inout ExchangeOutcome
     ) throws -> (Planned?, missing: Set<BlobReference>) {
         try sidecar.write { access in
-            let left = longWrite.left
             let look = ViewLook(
                 layout.tables,
                 access,
@@ -159,14 +155,14 @@ extension StoreExchange {
                 partRows: options.mostRows / 2
             )
             // This is done once per run, since it counts all rows.
-            if !acceptsLoss, outcome.looked == 0 { try look.guardDeletions() }
+            if !options.acceptsLoss, outcome.looked == 0 { try look.guardDeletions() }
             let view = try look.view()
             outcome.looked += view.part.isAll ? view.part.rows.count : view.part.ids.count
             var plan = try WritePlan(
                 view,
                 access,
-                acceptsChanges: acceptsLoss,
-                added: longWrite.added
+                longWrite.added,
+                acceptsChanges: options.acceptsLoss
             )
             try look.keep(view, plan)
             if options.comparesViews { try look.compare(plan, of: view) }
@@ -177,20 +173,14 @@ extension StoreExchange {
                 finder: finder
             )
             try KeptRows(schema: layout.schema, values: values, finder: finder).keep(&plan, view)
-            plan.leave(Set(left.keys))
-            try plan.listWaiting(left.merging(view.words) { one, _ in one }, access)
+            plan.leave(Set(longWrite.left.keys))
+            try plan.listWaiting(longWrite.left.merging(view.words) { one, _ in one }, access)
             try access.dirty.wait(view.held.filter { $0.why == .blob }.map(\.id))
             if plan.isEmpty, view.files.isEmpty { return (nil, view.missing) }
             try access.intents.add(plan.intents)
             try Removals(values: values, view: view, finder: finder).keep(plan)
             try noteFiles(of: plan, writing: view.files, access)
-            let planned = Planned(
-                plan: plan,
-                layout: layout,
-                numbers: view.numbers,
-                files: view.files
-            )
-            return (planned, view.missing)
+            return (Planned(plan, view, layout), view.missing)
         }
     }
 

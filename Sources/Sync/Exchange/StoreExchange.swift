@@ -77,6 +77,9 @@ public struct StoreExchange {
             self.scratch = scratch
             self.program = program
         }
+
+        /// Whether most rows of a table may be deleted here: `--take container` accepts the others' deletions.
+        var acceptsLoss: Bool { acceptsChanges || rejoining == .container }
     }
 
     let store: Store
@@ -268,8 +271,8 @@ public struct StoreExchange {
     /// since, so the majority decides; a tie means that it did not.
     func recover() throws {
         let (planned, bulk) = try sidecar.write { access in
-            try access.bulk.releaseAll()
-            return (try access.intents.all(), try access.bulk.pending())
+            try access.bulkRows.releaseAll()
+            return (try access.intents.all(), try access.bulkRows.pending())
         }
         let intents = planned + bulk
         guard !intents.isEmpty else { return }
@@ -283,10 +286,10 @@ public struct StoreExchange {
                     try access.intents.settle(intent)
                     try access.dirty.clean(intent.id)
                 }
-                try access.bulk.settle()
+                try access.bulkRows.settle()
             } else {
-                try access.bulk.undo()
-                try access.bulk.releaseAll()
+                try access.bulkRows.undo()
+                try access.bulkRows.releaseAll()
             }
             // After a wrong decision, the next capture must find the difference as an edit.
             try access.shadow.forgetLooks()

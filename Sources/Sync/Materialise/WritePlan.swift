@@ -54,14 +54,14 @@ struct WritePlan {
     /// - Parameters:
     ///   - view: the view.
     ///   - access: the state and the shadow.
-    ///   - acceptsChanges: whether most rows of a table may be deleted.
     ///   - added: the numbers of rows that this run has added to tables, which do not count among all rows.
+    ///   - acceptsChanges: whether most rows of a table may be deleted.
     /// - Throws: `SyncDecision.manyDeletions` unless changes are accepted; `SidecarError`.
     init(
         _ view: StoreView,
         _ access: SidecarAccess,
-        acceptsChanges: Bool,
-        added: [TableName: Int64] = [:]
+        _ added: [TableName: Int64] = [:],
+        acceptsChanges: Bool
     ) throws {
         let replaced = Set(view.held.filter(\.hasSuccessor).map(\.id))
         for table in view.tables {

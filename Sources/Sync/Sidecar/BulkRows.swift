@@ -71,20 +71,16 @@ struct BulkRows {
     }
 
     /// Shows the rows of a range in the shadow, before they are written into the store.
-    func begin(_ steps: [WritePlan.Step], of range: BulkRange) throws {
+    ///
+    /// - Parameters:
+    ///   - rows: the rows, in the order of their keys.
+    ///   - range: the range.
+    ///   - shared: see `Shadow.show`.
+    /// - Throws: `SidecarError`.
+    func begin(_ rows: [ShownRow], of range: BulkRange, sharing shared: Set<Int64>) throws {
         try access.set("look", nil)
-        let shared = try steps.first.map { try access.sharedNumbers(of: $0.table) } ?? []
-        for step in steps {
-            guard let image = step.new else { continue }
-            let row = ShownRow(
-                key: step.key,
-                id: step.id,
-                causalLength: step.causalLength,
-                image: image
-            )
-            try access.shadow.show(row, in: range.table, sharing: shared)
-        }
-        if let first = steps.first, let last = steps.last {
+        for row in rows { try access.shadow.show(row, in: range.table, sharing: shared) }
+        if let first = rows.first, let last = rows.last {
             try access.shadow.forgetLeaves(from: first.key, to: last.key, of: range.table)
         }
         let low = SidecarValue.integer(range.rowIDs.lowerBound)
@@ -142,7 +138,7 @@ struct BulkRows {
 }
 
 extension SidecarAccess {
-    var bulk: BulkRows { BulkRows(access: self) }
+    var bulkRows: BulkRows { BulkRows(access: self) }
 }
 
 /// The new rows of a file, as they are joined with the state.
@@ -175,8 +171,8 @@ struct BulkIntake {
     mutating func finish() throws {
         guard let range else { return }
         self.range = nil
-        try access.bulk.add(range)
-        if count < least { try access.bulk.release([range]) }
+        try access.bulkRows.add(range)
+        if count < least { try access.bulkRows.release([range]) }
     }
 }
 

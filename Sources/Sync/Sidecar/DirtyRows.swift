@@ -1,6 +1,5 @@
 internal import Changes
 internal import GRDB
-internal import Stores
 
 /// The rows to write or to look at again: the owner of `dirty`, `altered`, `refusal` and `temp.look`.
 struct DirtyRows {
@@ -24,29 +23,6 @@ struct DirtyRows {
         }
     }
 
-    /// Throws if most rows of a table were deleted elsewhere, and are still shown.
-    ///
-    /// - Throws: `SyncDecision.manyDeletions`, `SidecarError`.
-    func guardDeletions(of tables: [TableMapping]) throws {
-        for table in tables {
-            let deletions = try access.count(
-                """
-                SELECT count(*) FROM dirty CROSS JOIN row ON row.id = dirty.id
-                WHERE t = ? AND h IS NOT NULL AND cl > 0 AND cl % 2 = 0
-                """,
-                [access.number(of: table.name)]
-            )
-            let count = deletions < 20 ? 0 : try access.shadow.count(in: table.name)
-            if deletions >= 20, deletions * 2 > count {
-                throw SyncDecision.manyDeletions(
-                    table: table.schema.name,
-                    rows: deletions,
-                    of: count
-                )
-            }
-        }
-    }
-
     /// Returns whether changes of a row have arrived that are not written yet.
     func isUnwritten(_ id: RowID) throws -> Bool {
         try access.has("SELECT 1 FROM dirty WHERE id = ?", .id(id))
@@ -67,22 +43,12 @@ struct DirtyRows {
         )
     }
 
-    /// Marks all rows as altered if the tables are not those of the last view.
-    ///
-    /// - Returns: whether they are others.
-    @discardableResult
-    func takeView(of tables: [TableMapping]) throws -> Bool {
-        guard try access.bytes("view") != tables.viewSignature else { return false }
-        try alterAll()
-        try access.set("view", bytes: tables.viewSignature)
-        return true
-    }
-
-    /// Orders the next looks so that each has rows that will be near each other in the store.
+    /// Orders the next looks, if more rows than a number are altered, so that each has rows that will be near each other in the store.
     ///
     /// The order is by table, then by the numbers that rows have elsewhere. Otherwise each look would write pages
     /// all over the store.
-    func orderLooks() throws {
+    func orderLooks(moreThan count: Int) throws {
+        guard try hasAltered(moreThan: count) else { return }
         try access.perform("DELETE FROM temp.look")
         try access.perform(
             """

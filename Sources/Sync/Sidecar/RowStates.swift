@@ -25,7 +25,9 @@ final class RowStates {
     func known(_ id: RowID) throws -> KnownRow? {
         if let lastKnown, lastKnown.id == id { return lastKnown.row }
         let row = try access.first(
-            "SELECT id, t, cl, clock, device, hint, body FROM row WHERE id = ? AND cl > 0",
+            """
+            SELECT id, t, cl, clock, device, hint, body FROM row WHERE id = ? AND cl > 0
+            """,
             .id(id),
             read: known
         )
@@ -35,7 +37,10 @@ final class RowStates {
 
     /// Passes all rows of the state, in no order.
     func forEach(_ body: (KnownRow) throws -> Void) throws {
-        try forEachRow("SELECT id, t, cl, clock, device, hint, body FROM row WHERE cl > 0", body: body)
+        try forEachRow(
+            "SELECT id, t, cl, clock, device, hint, body FROM row WHERE cl > 0",
+            body: body
+        )
     }
 
     /// Passes the rows of a table that are alive, in the order of their ids.
@@ -143,7 +148,9 @@ final class RowStates {
     }
 
     /// Whether no row is known.
-    var isEmpty: Bool { get throws { try access.row("SELECT 1 FROM row WHERE cl > 0 LIMIT 1") == nil } }
+    var isEmpty: Bool {
+        get throws { try access.row("SELECT 1 FROM row WHERE cl > 0 LIMIT 1") == nil }
+    }
 
     /// The number of known rows, alive and deleted.
     var count: Int64 {

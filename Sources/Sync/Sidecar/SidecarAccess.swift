@@ -97,7 +97,9 @@ final class SidecarAccess {
     /// Returns the numbers of the columns whose values are the same in a state and in the store, in a row that is
     /// shown as its state has it.
     func sharedNumbers(of table: TableMapping) throws -> Set<Int64> {
-        let shared = table.columns.filter { $0.parent == nil && $0.entities == nil && $0.files == nil }
+        let shared = table.columns.filter {
+            $0.parent == nil && $0.entities == nil && $0.files == nil
+        }
         return Set(try shared.map { try number(of: $0.name) })
     }
 

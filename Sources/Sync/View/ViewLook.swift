@@ -1,5 +1,6 @@
 internal import Changes
 internal import Files
+internal import GRDB
 internal import Stores
 
 /// The computation of a store's view, for the rows that may have changed.
@@ -124,6 +125,42 @@ struct ViewLook {
             too little: \(all.subtracting(one).sorted().prefix(6))
             """
         )
+    }
+}
+
+extension DirtyRows {
+    /// Throws if most rows of a table were deleted elsewhere, and are still shown.
+    ///
+    /// - Throws: `SyncDecision.manyDeletions`, `SidecarError`.
+    func guardDeletions(of tables: [TableMapping]) throws {
+        for table in tables {
+            let deletions = try access.count(
+                """
+                SELECT count(*) FROM dirty CROSS JOIN row ON row.id = dirty.id
+                WHERE t = ? AND h IS NOT NULL AND cl > 0 AND cl % 2 = 0
+                """,
+                [access.number(of: table.name)]
+            )
+            let count = deletions < 20 ? 0 : try access.shadow.count(in: table.name)
+            if deletions >= 20, deletions * 2 > count {
+                throw SyncDecision.manyDeletions(
+                    table: table.schema.name,
+                    rows: deletions,
+                    of: count
+                )
+            }
+        }
+    }
+
+    /// Marks all rows as altered if the tables are not those of the last view.
+    ///
+    /// - Returns: whether they are others.
+    @discardableResult
+    func takeView(of tables: [TableMapping]) throws -> Bool {
+        guard try access.bytes("view") != tables.viewSignature else { return false }
+        try alterAll()
+        try access.set("view", bytes: tables.viewSignature)
+        return true
     }
 }
 

@@ -138,8 +138,10 @@ struct BackupChoice {
     /// - Parameters:
     ///   - names: the names.
     ///   - unreadable: whether newer backups that cannot be read are named as well: one may be of these stores.
+    /// - Returns: the names.
     /// - Throws: `BackupFolderError`, `RemoteError`.
-    func naming(_ names: [String], andUnreadable unreadable: Bool = false) async throws -> [String] {
+    func naming(_ names: [String], andUnreadable unreadable: Bool = false) async throws -> [String]
+    {
         guard let place = names.firstIndex(of: "latest") else { return names }
         var names = names
         let choice = try await latest().0

@@ -126,7 +126,8 @@ struct RestorePaths {
         guard try FileInfo.ifPresent(parent) != nil, let first = kept(suffix).lastComponent?.string
         else { return [] }
         let names = try Directory.open(parent).names().map(\.description).filter { name in
-            name == first || name.hasPrefix(first + "_") && Int(name.dropFirst(first.count + 1)) != nil
+            name == first
+                || name.hasPrefix(first + "_") && Int(name.dropFirst(first.count + 1)) != nil
         }
         return names.sorted().map { parent.appending($0) }
     }

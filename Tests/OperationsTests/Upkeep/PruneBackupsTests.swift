@@ -219,8 +219,9 @@ struct PruneBackupsTests {
         await #expect(throws: OperationError.self) { try await pruning { _ in }.plan() }
         let useless: (inout PruneBackups.Options) -> Void = { $0.policy.tags = [["none has it"]] }
         let plan = try await pruning(useless).plan()
-        #expect(plan.keep.map(\.backup.name) == [names[1]])
-        #expect(plan.keep.map(\.reasons) == [["newest"]])
+        #expect(plan.remove.isEmpty && plan.refusal?.contains("no rule keeps any backup") == true)
+        #expect(plan.keep.map(\.backup.name) == [names[1], names[0]])
+        #expect(plan.keep.map(\.reasons) == [["newest"], ["no rule keeps any"]])
         let all = pruning {
             useless(&$0)
             $0.mayRemoveAll = true

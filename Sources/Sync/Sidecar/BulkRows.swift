@@ -155,8 +155,9 @@ struct BulkIntake {
 
     /// Takes a row that was just added to the state.
     mutating func take(_ row: KnownRow) throws {
-        guard row.isSimple else { return try access.dirty.mark(row.id) }
-        let rowID = access.database.lastInsertedRowID
+        guard row.isSimple, let rowID = access.states.addedRowID else {
+            return try access.dirty.mark(row.id)
+        }
         if var range, range.table == row.table, rowID > range.rowIDs.upperBound {
             range.rowIDs = range.rowIDs.lowerBound...rowID
             self.range = range

@@ -16,6 +16,8 @@ final class RowStates {
     unowned let access: SidecarAccess
     /// The row that was read last, since one step reads a row several times.
     private var lastKnown: (id: RowID, row: KnownRow?)?
+    /// The rowid of the row that was added last; `nil` if the store showed it already.
+    private(set) var addedRowID: Int64?
     /// The changes in the numbers of alive and deleted rows, by table, that are not saved yet.
     private var tallies: [TableName: (alive: Int64, dead: Int64)] = [:]
 
@@ -165,13 +167,21 @@ final class RowStates {
         if let lastKnown, lastKnown.id == row.id, lastKnown.row != nil { return false }
         try write(
             """
-            INSERT INTO row (id, t, cl, clock, device, hint, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-            ON CONFLICT (id) DO UPDATE
-            SET t = ?2, cl = ?3, clock = ?4, device = ?5, hint = ?6, body = ?7 WHERE cl = 0
+            INSERT OR IGNORE INTO row (id, t, cl, clock, device, hint, body) VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             row
         )
-        guard access.database.changesCount == 1 else { return false }
+        addedRowID = access.database.changesCount == 1 ? access.database.lastInsertedRowID : nil
+        if addedRowID == nil {
+            try write(
+                """
+                UPDATE row SET t = ?2, cl = ?3, clock = ?4, device = ?5, hint = ?6, body = ?7
+                WHERE id = ?1 AND cl = 0
+                """,
+                row
+            )
+            guard access.database.changesCount == 1 else { return false }
+        }
         lastKnown = (row.id, row)
         return true
     }

@@ -129,7 +129,7 @@ struct ChangeFileTests {
         _ = try writer.finish(.sample)
     }
 
-    @Test("A file is full at 65,536 rows or 8 MiB, which is within the limits of readers")
+    @Test("A file is full at 16,384 rows or 4 MiB, which is within the limits of readers")
     func full() throws {
         var writer = ChangeFileWriter()
         let value = Value.blob([UInt8](repeating: 7, count: 60_000))
@@ -142,7 +142,7 @@ struct ChangeFileTests {
                 to: .of("t")
             )
         }
-        #expect(count == 3)
+        #expect(count == 2)
         let file = try writer.finish(.sample)
         #expect(file.bytes.count < 12 << 20)
 
@@ -153,10 +153,10 @@ struct ChangeFileTests {
             count += 1
             try other.add(RowDelta(RowID(high: 1, low: count), tombstone), to: .of("t"))
         }
-        #expect(count == 65_536)
+        #expect(count == 16_384)
         let tombstones = try other.finish(.sample, deflate: deflate)
         let read = try ChangeFile(reading: tombstones.bytes, name: "f", inflate: inflate)
-        #expect(read.rowCount == 65_536)
+        #expect(read.rowCount == 16_384)
     }
 
     @Test("The writer refuses what no reader would accept")

@@ -158,7 +158,7 @@ extension ByteReader {
     }
 
     /// Skips a value, and checks it as `value` does, without creating it.
-    mutating func skipValue() throws(FormatBreach) {
+    public mutating func skipValue() throws(FormatBreach) {
         switch try byte() {
         case 0: break
         case 1: _ = try varint()

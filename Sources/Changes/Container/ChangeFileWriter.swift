@@ -5,9 +5,9 @@ internal import Files
 /// It holds its rows in memory until `finish`. Once it `isFull`, further rows belong in another file.
 public struct ChangeFileWriter {
     /// The length of a body in bytes from which a file is full.
-    public static let fullBytes = 8 << 20
+    public static let fullBytes = 4 << 20
     /// The number of rows from which a file is full.
-    public static let fullRows = 65_536
+    public static let fullRows = 16_384
     /// The length in bytes above which a value goes into a blob of its own.
     public static let maximumValue = 64 << 10
     /// The length in bytes above which a row's largest values go into blobs of their own.

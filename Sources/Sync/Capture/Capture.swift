@@ -222,25 +222,65 @@ struct Capture {
 
     /// Joins a delta with the state, and adds it to the outgoing ones; long values become blobs.
     mutating func send(_ delta: RowDelta, in table: TableName) throws {
-        let delta = try delta.movingLongValues(to: outgoing.keep)
-        for cell in delta.state.cells { try keepFile(of: cell, of: delta.id, in: table) }
+        let delta = try movingContent(of: delta, in: table)
         guard let joined = try access.states.join(delta, in: table) else { return }
         // The store may lack other known values of the row, or values that win.
         if joined.old != nil {
             try access.dirty.mark(delta.id)
-        } else if try needsLook(delta, in: table) {
-            try access.dirty.markAltered(delta.id)
+        } else {
+            try lookAtNew(delta, in: table)
         }
         result.changes += 1
         try outgoing.add(delta, to: table)
     }
 
-    /// Returns whether a new row may be shown differently from the store, or whether other rows wait for it.
-    private func needsLook(_ delta: RowDelta, in name: TableName) throws -> Bool {
-        if try access.held.hasTies { return true }
-        guard let table = tables.first(where: { $0.name == name }) else { return true }
+    /// Sends a row of which nothing is known, and shows it: what is sent is its state, and all that the store shows.
+    ///
+    /// - Parameters:
+    ///   - row: the row.
+    ///   - table: its table.
+    ///   - kind: the kind of the table's capture.
+    ///   - shared: see `Shadow.show`.
+    /// - Returns: whether nothing was known of it; otherwise nothing is done.
+    /// - Throws: `StoreError`, `SidecarError`.
+    mutating func sendNew(
+        _ row: TableCapture.New,
+        of table: TableMapping,
+        _ kind: Kind,
+        sharing shared: Set<Int64>
+    ) throws -> Bool {
+        guard standIns[row.id] == nil else { return false }
+        let stamp = kind == .edits ? stamp : .zero
+        let cells = try zip(table.columns, wires(row.values, of: table))
+            .map { Cell($0.name, stamp, $1) }
+        let state = RowState(birth: stamp, cells: cells)
+        let whole = RowDelta(row.id, state, hint: table.hint(at: row.key))
+        let delta = try movingContent(of: whole, in: table.name)
+        let known = KnownRow(table: table.name, delta: delta)
+        guard try access.states.add(known, showing: row.shown(at: 1), sharing: shared) else {
+            return false
+        }
+        try lookAtNew(delta, in: table.name)
+        try access.shadow.forgetFormerKey(of: row.id)
+        try access.held.wake()
+        result.changes += 1
+        result.shadowed += 1
+        try outgoing.addNew(delta, to: table.name)
+        return true
+    }
+
+    /// Sends the files and the long values of a delta, and returns it with references to these.
+    private func movingContent(of delta: RowDelta, in table: TableName) throws -> RowDelta {
+        let delta = try delta.movingLongValues(to: outgoing.keep)
+        for cell in delta.state.cells { try keepFile(of: cell, of: delta.id, in: table) }
+        return delta
+    }
+
+    /// Has a new row looked at if it may be shown differently from the store, or if other rows wait for it.
+    private func lookAtNew(_ delta: RowDelta, in name: TableName) throws {
         // It is unknown whether the row that values name exists.
-        return table.references.contains(where: \.isByValue)
+        let names = tables.first { $0.name == name }?.references.contains(where: \.isByValue)
+        if try names ?? true || access.held.hasTies { try access.dirty.markAltered(delta.id) }
     }
 
     /// Sends the content of the file that a cell of a row names.

@@ -95,13 +95,11 @@ extension TableCapture {
         let isKnown = kind == .seed && known?.state.isAlive == true && known?.state.birth != nil
         let birth = isKnown ? nil : stamp
         let state = RowState(causalLength: length, birth: birth, cells: cells)
-        var hint: Value?
-        if table.isNumbered, case .rowID(let number) = row.key { hint = .integer(number) }
         if let known, !known.state.isAlive, kind != .edits {
             // The row was deleted elsewhere, so it is deleted here too.
             try capture.access.dirty.mark(row.id)
         }
-        try capture.send(RowDelta(row.id, state, hint: hint), in: table.name)
+        try capture.send(RowDelta(row.id, state, hint: table.hint(at: row.key)), in: table.name)
         try capture.access.held.wake()
     }
 

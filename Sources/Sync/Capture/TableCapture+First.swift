@@ -31,10 +31,9 @@ extension TableCapture {
             let shared = try capture.access.sharedNumbers(of: table)
             try forEachNew {
                 if isCyclic { return try show($0, capture) }
-                // What is sent of a row that nothing was known of is its state, and all that the store shows.
-                let isNew = try capture.access.states.known($0.id) == nil
+                if try capture.sendNew($0, of: table, kind, sharing: shared) { return }
                 try send($0, &capture)
-                try show($0, capture, sharing: isNew ? shared : [])
+                try show($0, capture)
             }
             named = []
             // The shadow shows that a row occurs once; counts are kept only for repeated rows, since that is faster.

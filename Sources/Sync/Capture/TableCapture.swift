@@ -11,6 +11,10 @@ final class TableCapture {
         let values: [StoredValue]
         let image: RowImage
         var id = RowID.zero
+
+        func shown(at causalLength: UInt32) -> ShownRow {
+            ShownRow(key: key, id: id, causalLength: causalLength, image: image)
+        }
     }
 
     let table: TableMapping
@@ -232,15 +236,10 @@ final class TableCapture {
     }
 
     /// Adds a row to the shadow as it is here, alive.
-    func show(_ row: New, _ capture: Capture, sharing shared: Set<Int64> = []) throws {
+    func show(_ row: New, _ capture: Capture) throws {
         let known = try capture.access.states.known(row.id)
-        let shown = ShownRow(
-            key: row.key,
-            id: row.id,
-            causalLength: (known?.state.causalLength ?? 0) | 1,
-            image: row.image
-        )
-        try capture.access.shadow.show(shown, in: table.name, sharing: shared)
+        let shown = row.shown(at: (known?.state.causalLength ?? 0) | 1)
+        try capture.access.shadow.show(shown, in: table.name)
         try capture.access.shadow.forgetFormerKey(of: row.id)
     }
 

@@ -16,6 +16,10 @@ final class Outgoing {
     private let wall: UInt64
     private let program: String
     private var writer = ChangeFileWriter()
+    /// The rows of which nothing was known, for the next file.
+    private var newRows = ChangeFileWriter()
+    /// The file that is being written.
+    private var writing: BackgroundWork<OwnFile>?
     /// The deltas for the next files, by row: a file contains a row once.
     private var pending: [RowID: (delta: RowDelta, table: TableName)] = [:]
     private var order: [RowID] = []
@@ -41,28 +45,50 @@ final class Outgoing {
         order.append(delta.id)
     }
 
-    /// Writes the remaining deltas.
-    func finish() throws { try flush() }
+    deinit { writing?.close() }
+
+    /// Adds a delta of a row of which nothing was known; it is the only one of its row in a file.
+    func addNew(_ delta: RowDelta, to table: TableName) throws {
+        changes += 1
+        if newRows.isFull { try write(&newRows) }
+        try newRows.add(delta, to: table)
+    }
+
+    /// Writes the remaining deltas, and waits until all files are written.
+    func finish() throws {
+        try flush()
+        try write(&newRows)
+        try settle()
+    }
 
     private func flush() throws {
         for id in order {
             guard let row = pending[id] else { continue }
-            if writer.isFull { try write() }
+            if writer.isFull { try write(&writer) }
             try writer.add(row.delta, to: row.table)
         }
         pending = [:]
         order = []
-        try write()
+        try write(&writer)
     }
 
-    private func write() throws {
-        guard !writer.isEmpty else { return }
-        let count = writer.rowCount
+    /// Begins to write a file of the rows, once the file before it is written.
+    private func write(_ rows: inout ChangeFileWriter) throws {
+        guard !rows.isEmpty else { return }
+        try settle()
         let header = try header()
-        let full = writer
-        writer = ChangeFileWriter()
-        let file = try full.finish(header, deflate: RawDeflate.deflateForMany)
-        try keep(file, as: .changes(header, file.id), changes: Int64(count))
+        let full = rows
+        rows = ChangeFileWriter()
+        writing = BackgroundWork { [outbox] _ in
+            let file = try full.finish(header, deflate: RawDeflate.deflateForMany)
+            let name = ContainerName.changes(header, file.id)
+            return try Self.write(file, as: name, to: outbox, changes: full.rowCount)
+        }
+    }
+
+    /// Records the file that was being written.
+    private func settle() throws {
+        if let file = try writing.take()?.wait() { try access.files.own(file) }
     }
 
     /// Returns the header of the next file of this device.
@@ -96,17 +122,23 @@ final class Outgoing {
     }
 
     /// Puts a file into the outbox.
-    func keep(_ file: WrittenFile, as name: ContainerName, changes: Int64 = 0) throws {
-        let path = outbox.appending(name.file)
-        try LocalFileSystem().write(file.bytes, to: path)
-        try access.files.own(
-            OwnFile(
-                id: file.id,
-                name: name.file,
-                folder: name.folder ?? "",
-                size: Int64(file.bytes.count),
-                changes: changes
-            )
+    func keep(_ file: WrittenFile, as name: ContainerName) throws {
+        try access.files.own(Self.write(file, as: name, to: outbox))
+    }
+
+    private static func write(
+        _ file: WrittenFile,
+        as name: ContainerName,
+        to outbox: FilePath,
+        changes: Int = 0
+    ) throws -> OwnFile {
+        try LocalFileSystem().write(file.bytes, to: outbox.appending(name.file))
+        return OwnFile(
+            id: file.id,
+            name: name.file,
+            folder: name.folder ?? "",
+            size: Int64(file.bytes.count),
+            changes: Int64(changes)
         )
     }
 

@@ -85,6 +85,14 @@ extension StoredValue {
     }
 }
 
+extension TableMapping {
+    /// Returns the number that other devices use for a row if it is free; `nil` if it has none of its own.
+    func hint(at key: RowKey) -> Value? {
+        guard isNumbered, case .rowID(let number) = key else { return nil }
+        return .integer(number)
+    }
+}
+
 extension Value {
     /// The value as a store has it; `nil` if a store cannot contain it as it is.
     var stored: StoredValue? {

@@ -61,7 +61,8 @@ extension RowImage.Part {
 }
 
 // The form in which the sidecar keeps an image, beside the row's state: the bytes as they are, or a 0 and the parts, of
-// which those that the state has are the column's number and a 7. No column has the number 0.
+// which those that the state has are the column's number and a 7. No column has the number 0. Most rows are read only to
+// be compared, so this works on bytes: a value of a state begins like the part of an image.
 extension RowImage {
     static let sharing: UInt8 = 0
     private static let mark: UInt8 = 7
@@ -75,9 +76,19 @@ extension RowImage {
         if shared.isEmpty { return bytes }
         var writer = ByteWriter()
         writer.byte(Self.sharing)
-        for (column, part) in try parts() {
-            writer.varint(UInt64(bitPattern: column))
-            if shared.contains(column) { writer.byte(Self.mark) } else { part.append(to: &writer) }
+        try bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            while reader.left > 0 {
+                let column = try reader.varint()
+                writer.varint(column)
+                let start = reader.position
+                try reader.skipPart()
+                if shared.contains(Int64(bitPattern: column)) {
+                    writer.byte(Self.mark)
+                } else {
+                    writer.raw(bytes[start..<reader.position])
+                }
+            }
         }
         return writer.bytes
     }
@@ -85,44 +96,69 @@ extension RowImage {
     /// Creates an image from bytes that the sidecar keeps.
     ///
     /// - Parameters:
-    ///   - bytes: the bytes.
-    ///   - value: a closure that returns the value of the row's state for a column.
-    /// - Throws: `FormatBreach`; any error of `value`.
-    init(kept bytes: [UInt8], value: (Int64) throws -> Value?) throws {
-        guard bytes.first == Self.sharing else {
-            self.bytes = bytes
+    ///   - kept: the bytes.
+    ///   - cells: the cells of the row's state, as the sidecar keeps them; see `RowStates`.
+    /// - Throws: `FormatBreach`.
+    init(kept: UnsafeRawBufferPointer, cells: UnsafeRawBufferPointer) throws(FormatBreach) {
+        guard kept.first == Self.sharing else {
+            bytes = Array(kept)
             return
         }
-        self = try bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            _ = try reader.byte()
-            var parts: [(Int64, Part)] = []
-            while reader.left > 0 {
-                let column = Int64(bitPattern: try reader.varint())
-                var ahead = reader
-                if try ahead.byte() == Self.mark {
-                    reader = ahead
-                    guard let value = try value(column), let part = Part(value) else {
-                        throw FormatBreach("a value is not in the state")
-                    }
-                    parts.append((column, part))
-                } else {
-                    parts.append((column, try Part(&reader)))
+        let values = try ByteReader.values(ofCells: cells)
+        var writer = ByteWriter()
+        writer.reserve(kept.count + cells.count)
+        var reader = ByteReader(kept)
+        _ = try reader.byte()
+        while reader.left > 0 {
+            let column = try reader.varint()
+            writer.varint(column)
+            let start = reader.position
+            if reader.left > 0, kept[start] == Self.mark {
+                _ = try reader.byte()
+                guard let value = values.first(where: { $0.column == column }) else {
+                    throw FormatBreach("a value is not in the state")
                 }
+                try writer.part(UnsafeRawBufferPointer(rebasing: cells[value.place]))
+            } else {
+                try reader.skipPart()
+                writer.raw(kept[start..<reader.position])
             }
-            return RowImage(parts)
+        }
+        bytes = writer.bytes
+    }
+}
+
+extension ByteReader {
+    /// Skips a part of an image.
+    fileprivate mutating func skipPart() throws(FormatBreach) {
+        switch try byte() {
+        case 0: break
+        case 1: _ = try varint()
+        case 2: _ = try raw(8)
+        case 3, 4: _ = try bytes()
+        case 5, 6: _ = try raw(32)
+        default: throw FormatBreach("a value is of an unknown kind")
         }
     }
 }
 
-extension RowImage.Part {
-    /// Creates the part for a value that a store has as it is, or as the content of a blob; `nil` for any other.
-    fileprivate init?(_ value: Value) {
-        if let part = Self(long: value) {
-            self = part
-        } else {
-            guard let stored = value.stored else { return nil }
-            self.init(stored)
+extension ByteWriter {
+    /// Writes the part of an image for a value on the wire that a store has as it is, or as the content of a blob.
+    fileprivate mutating func part(_ value: UnsafeRawBufferPointer) throws(FormatBreach) {
+        var reader = ByteReader(value)
+        let tag = try reader.byte()
+        switch tag {
+        case 0, 1, 2: raw(value)
+        case 3, 4:
+            let content = try reader.bytes()
+            if content.count <= RowImage.limit { return raw(value) }
+            byte(tag + 2)
+            digest(Digest(of: content))
+        case 7, 8:
+            byte(tag - 2)
+            raw(try reader.raw(32))
+        case 9: try part(reader.raw(reader.left))
+        default: throw FormatBreach("a value is not one of a store")
         }
     }
 }

@@ -186,6 +186,31 @@ final class RowStates {
         return true
     }
 
+    /// Adds the state of a row of which nothing is known, and shows it.
+    ///
+    /// - Parameters:
+    ///   - row: the row.
+    ///   - shown: the row as it is in the store.
+    ///   - shared: see `Shadow.show`.
+    /// - Returns: whether nothing was known of it; otherwise nothing is done.
+    /// - Throws: `SidecarError`.
+    func add(_ row: KnownRow, showing shown: ShownRow, sharing shared: Set<Int64>) throws -> Bool {
+        try write(
+            """
+            INSERT OR IGNORE INTO row (id, t, cl, clock, device, hint, body, h, length, image)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            row,
+            .bytes(shown.key.bytes),
+            .integer(Int64(shown.causalLength)),
+            .bytes(shown.image.kept(sharing: shared))
+        )
+        guard access.database.changesCount == 1 else { return false }
+        lastKnown = (row.id, row)
+        tally(row, 1)
+        return true
+    }
+
     /// Replaces the state of a row.
     func save(_ row: KnownRow) throws {
         // What the store shows of it may be that which the state had.
@@ -202,19 +227,20 @@ final class RowStates {
         if let shown { try access.shadow.show(shown.row, in: shown.table) }
     }
 
-    private func write(_ sql: StaticString, _ row: KnownRow) throws {
+    /// Runs a statement whose first parameters are the state of a row.
+    private func write(_ sql: StaticString, _ row: KnownRow, _ others: SidecarValue...) throws {
         let state = row.state
         let stamp = state.isAlive ? state.birth : state.deletion
-        try access.perform(
-            sql,
+        let values: [SidecarValue] = try [
             .id(row.id),
             .integer(access.number(of: row.table)),
             .integer(Int64(state.causalLength)),
             .optional(stamp.map { Int64($0.clock) }),
             .optional(stamp.map { try access.number(of: $0.device) }),
             .optional(row.delta.hint?.encoded),
-            .bytes(body(of: state))
-        )
+            .bytes(body(of: state)),
+        ]
+        try access.statement(sql).run(values + others)
     }
 
     /// Encodes each cell's column and value, and its stamp unless that is the birth's.
@@ -285,5 +311,26 @@ final class RowStates {
                 throw access.damaged("a row cannot be read: \(breach.reason)")
             }
         }
+    }
+}
+
+extension ByteReader {
+    /// Returns the places of the values among the bytes of a row's cells, by the columns' numbers.
+    static func values(
+        ofCells cells: UnsafeRawBufferPointer
+    ) throws(FormatBreach) -> [(column: UInt64, place: Range<Int>)] {
+        var reader = ByteReader(cells)
+        var values: [(UInt64, Range<Int>)] = []
+        while reader.left > 0 {
+            let head = try reader.varint()
+            if head & 1 == 0 {
+                _ = try reader.varint()
+                _ = try reader.varint()
+            }
+            let start = reader.position
+            try reader.skipValue()
+            values.append((head >> 1, start..<reader.position))
+        }
+        return values
     }
 }

@@ -117,17 +117,18 @@ final class Shadow {
     }
 
     private func keep(_ row: ShownRow, in table: TableName, _ image: SidecarValue) throws {
-        try access.perform(
-            """
-            INSERT INTO row (id, t, cl, body, h, length, image) VALUES (?1, ?2, 0, x'', ?3, ?4, ?5)
-            ON CONFLICT (id) DO UPDATE SET t = ?2, h = ?3, length = ?4, image = ?5
-            """,
-            .id(row.id),
-            .integer(access.number(of: table)),
-            .bytes(row.key.bytes),
-            .integer(Int64(row.causalLength)),
-            image
-        )
+        let values: [SidecarValue] = try [
+            .id(row.id), .integer(access.number(of: table)), .bytes(row.key.bytes),
+            .integer(Int64(row.causalLength)), image,
+        ]
+        // Of most rows something is known.
+        let update: StaticString =
+            "UPDATE row SET t = ?2, h = ?3, length = ?4, image = ?5 WHERE id = ?1"
+        try access.statement(update).run(values)
+        if access.database.changesCount > 0 { return }
+        let insert: StaticString =
+            "INSERT INTO row (id, t, cl, body, h, length, image) VALUES (?1, ?2, 0, x'', ?3, ?4, ?5)"
+        try access.statement(insert).run(values)
     }
 
     /// Removes a row from the shadow, and keeps its local key, in case it comes back.
@@ -199,8 +200,8 @@ final class Shadow {
         }
         let image: RowImage
         do {
-            image = try RowImage(kept: row.bytes(9)) { column in
-                try access.states.known(row).state.cell(access.column(column))?.value
+            image = try row.withBytes(9) { kept in
+                try row.withBytes(6) { try RowImage(kept: kept, cells: $0) }
             }
         } catch let breach as FormatBreach {
             throw access.damaged("a row of the shadow cannot be read: \(breach.reason)")

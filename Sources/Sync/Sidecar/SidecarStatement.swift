@@ -85,6 +85,13 @@ final class SidecarStatement {
         }
     }
 
+    /// Runs the statement to its end.
+    func run(_ values: [SidecarValue]) throws {
+        try begin(values)
+        defer { reset() }
+        while try step() {}
+    }
+
     /// Resets the statement, so that it keeps no transaction open.
     func reset() { sqlite3_reset(pointer) }
 
@@ -129,10 +136,7 @@ final class SidecarStatement {
 extension SidecarAccess {
     /// Runs a statement to its end.
     func perform(_ sql: StaticString, _ values: SidecarValue...) throws {
-        let statement = try statement(sql)
-        try statement.begin(values)
-        defer { statement.reset() }
-        while try statement.step() {}
+        try statement(sql).run(values)
     }
 
     /// Reads the first row of a query; returns `nil` if there is none.

@@ -121,7 +121,7 @@ extension BackupFolder {
             }
             memory.catalog.remember(backup, in: address)
             // From now on, a folder without it has fallen behind.
-            if owns(backup) { _ = newer(than: backup) }
+            if owns(backup), !backup.isSafety { _ = newer(than: backup) }
             return (backup, notSynced)
         }
         preconditionFailure("numbers do not end")

@@ -85,7 +85,7 @@ extension BackupFolder {
     /// The folder may have been reset to an older state.
     package func lagWarning(beside backups: [Backup]) async -> String? {
         guard keys.signers != nil else { return nil }
-        let newest = own(backups).first { $0.timeSource == .manifest }
+        let newest = own(backups).ordinary.first { $0.timeSource == .manifest }
         guard let newer = newer(than: newest) else { return nil }
         let trashed = await trashedNames()
         if trashed.union(givenNames).contains(newer.exact) {

@@ -268,10 +268,12 @@ public struct ShowStatus: Sendable {
                 isRestoring = true
                 status.findings.append(try restore(in: paths))
             }
-            for refused in try paths.allKept("FailedRestore") {
-                let what = "'\(printable(refused))' has the data that a restore refused"
-                let remedy = "look at it, and delete it only if you need nothing in it"
-                status.findings.append(.init(kind: .leftover, what: what, remedy: remedy))
+            for (suffix, verb) in [("FailedRestore", "refused"), ("Old", "replaced")] {
+                for kept in try paths.allKept(suffix) where kept != paths.old {
+                    let what = "'\(printable(kept))' has the data that a restore \(verb)"
+                    let remedy = "look at it, and delete it only if you need nothing in it"
+                    status.findings.append(.init(kind: .leftover, what: what, remedy: remedy))
+                }
             }
         }
         if status.hasStores, !isRestoring, let holder = try LockHolder.of(stores) {

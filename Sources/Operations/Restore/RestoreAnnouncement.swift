@@ -70,15 +70,37 @@ public struct RestoreAnnouncement: Sendable, Equatable {
         )
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // The application may run as another user.
-        try LocalFileSystem().write(Array(encoder.encode(new)), to: path, mode: 0o644)
+        try LocalFileSystem().write(Array(encoder.encode(new)), over: path, beginning: "{\"")
     }
 }
 
-/// An error that keeps an application from being notified of a restore.
+extension LocalFileSystem {
+    /// Writes a small file that programs of other users read, unless there is a file of another kind.
+    ///
+    /// - Parameters:
+    ///   - bytes: the content.
+    ///   - path: the file.
+    ///   - beginning: the text with which each such file begins.
+    /// - Throws: `AnnouncementError.otherFile`, `FileError`.
+    func write(_ bytes: [UInt8], over path: FilePath, beginning: String) throws {
+        if let info = try FileInfo.ifPresent(path) {
+            let start = Array(beginning.utf8)
+            guard info.kind == .file,
+                info.size == 0 || info.size >= start.count,
+                try info.size == 0
+                    || File.open(path).readExactly(count: start.count, at: 0) == start
+            else { throw AnnouncementError.otherFile(path) }
+        }
+        try write(bytes, to: path, mode: 0o644)
+    }
+}
+
+/// An error that keeps an application from being notified of a restore, or others from reading of a run.
 enum AnnouncementError: ExplainedError {
     /// The file would be in the stores directory.
     case fileInStores(FilePath)
+    /// A file of another kind is there.
+    case otherFile(FilePath)
     /// The file contains no process number.
     case noProcess(FilePath)
     case notSignalled(Int32, Errno)
@@ -87,6 +109,7 @@ enum AnnouncementError: ExplainedError {
         switch self {
         case .fileInStores(let path):
             "'\(printable(path))' is in the stores directory, and would be lost with the next restore"
+        case .otherFile(let path): "'\(printable(path))' is a file of another program"
         case .noProcess(let path): "'\(printable(path))' contains no process number"
         case .notSignalled(let process, let error): "cannot signal process \(process): \(error)"
         }
@@ -95,6 +118,7 @@ enum AnnouncementError: ExplainedError {
     var hint: String? {
         switch self {
         case .fileInStores: "name a file outside of it"
+        case .otherFile: "name another file"
         case .noProcess, .notSignalled: nil
         }
     }

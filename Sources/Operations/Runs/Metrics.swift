@@ -48,7 +48,8 @@ struct Metrics {
 
     /// Writes the complete file, readable for everybody, because the exporter runs as another user.
     func write(to path: FilePath) throws {
-        try LocalFileSystem().write(Array(text.utf8), to: path, mode: 0o644)
+        let start = "# HELP grocerydude_"
+        try LocalFileSystem().write(Array(text.utf8), over: path, beginning: start)
     }
 
     /// The complete content of the file.

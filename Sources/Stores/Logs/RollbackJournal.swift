@@ -16,7 +16,7 @@ enum RollbackJournal {
         // A committed journal begins with zeros, or is empty. A further header may follow the records of a header.
         while size - place >= 28 {
             let header = Header(try file.readExactly(count: 28, at: place))
-            guard header.hasMagic || place == 0 else { return nil }
+            guard header.hasMagic || place == 0, !header.isUnsynced else { return nil }
             guard header.hasSizes else {
                 return header.hasMagic ? "the header of its journal is damaged" : nil
             }
@@ -61,6 +61,9 @@ enum RollbackJournal {
     /// A header and its fields; its records follow it.
     private struct Header {
         let hasMagic: Bool
+        /// Whether neither the magic nor the count is there: SQLite writes both as it syncs the journal, before it changes
+        /// the database.
+        let isUnsynced: Bool
         let count: UInt32
         let pageSize: Int
         let sectorSize: Int64
@@ -80,6 +83,7 @@ enum RollbackJournal {
                 bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
             }
             hasMagic = bytes.starts(with: magic)
+            isUnsynced = bytes.prefix(12).allSatisfy { $0 == 0 }
             (count, nonce) = (number(8), number(12))
             (sectorSize, pageSize) = (Int64(number(20)), Int(number(24)))
         }

@@ -10,6 +10,8 @@ enum KeyError: ExplainedError {
     case passwordsDiffer
     /// A file or a command returns no password.
     case emptyPassword(String)
+    /// A password is in UTF-16.
+    case wideText(String)
     case passwordCommand(String, String)
     /// A file of public keys contains none.
     case noRecipients(FilePath)
@@ -40,6 +42,7 @@ enum KeyError: ExplainedError {
         case .noPassword: "backups are encrypted with a password, and there is none"
         case .passwordsDiffer: "the passwords differ"
         case .emptyPassword(let place): "\(place) gives no password"
+        case .wideText(let place): "the password of \(place) is in UTF-16"
         case .passwordCommand(let command, let reason):
             "'\(command)' gives no password: \(reason)"
         case .noRecipients(let path): "there is no public key in '\(printable(path))'"
@@ -78,6 +81,7 @@ enum KeyError: ExplainedError {
             error.isDamage
                 ? Self.otherFile : error.hint ?? Self.otherFile
         case .passwordsDiffer: "run it again, and type the same password twice"
+        case .wideText: "save it again as UTF-8"
         case .emptyPassword, .passwordCommand:
             "its first line must be the password; or set GROCERYDUDE_PASSWORD"
         case .noRecipients: "a public key begins with 'age1' or 'ssh-ed25519'"

@@ -88,16 +88,10 @@ struct KeyRing: Sendable {
         if let path = settings.passwordFile {
             warnIfReadable("the password in", path)
             let bytes = try File.contents(of: path, limit: Self.limit)
-            guard let passphrase = firstLine(bytes) else {
-                throw KeyError.emptyPassword("'\(printable(path))'")
-            }
-            return passphrase
+            return try firstLine(bytes, of: "'\(printable(path))'")
         }
         if let command = settings.passwordCommand {
-            guard let passphrase = firstLine(try Self.output(of: command)) else {
-                throw KeyError.emptyPassword("'\(command)'")
-            }
-            return passphrase
+            return try firstLine(Self.output(of: command), of: "'\(command)'")
         }
         guard console.canAsk else { return isNew ? try missing() : nil }
         guard let passphrase = try console.secret("Password").flatMap({ made($0) }) else {
@@ -124,10 +118,16 @@ struct KeyRing: Sendable {
     private func missing() throws -> Passphrase? { throw KeyError.noPassword }
 
     /// Returns the text before the first line break as a passphrase.
-    private func firstLine(_ bytes: [UInt8]) -> Passphrase? {
-        var line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+    private func firstLine(_ bytes: [UInt8], of place: String) throws -> Passphrase {
+        // Editors may begin a text with a mark of its encoding, which nobody types.
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            throw KeyError.wideText(place)
+        }
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        var line = text.prefix { $0 != UInt8(ascii: "\n") }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
-        return made(line)
+        guard let passphrase = made(line) else { throw KeyError.emptyPassword(place) }
+        return passphrase
     }
 
     /// Creates a passphrase that asks the user before a file takes more than the usual work.

@@ -181,6 +181,15 @@ struct EncryptionCommandTests {
         let file = try program.sandbox.write("milk and honey\n", to: "password.txt").string
         #expect(try program.run("check", "--password-file", file).status == 0)
         #expect(try program.run("check", "--password-command", "cat '\(file)'").status == 0)
+        // Editors of Windows write marks of the encoding.
+        try program.sandbox.write(
+            [0xEF, 0xBB, 0xBF] + Array("milk and honey\r\n".utf8),
+            to: "password.txt"
+        )
+        #expect(try program.run("check", "--password-file", file).status == 0)
+        try program.sandbox.write([0xFF, 0xFE] + Array("m\0i\0".utf8), to: "password.txt")
+        let wide = try program.run("check", "--password-file", file)
+        #expect(wide.status == 12 && wide.errors.contains("is in UTF-16"), "\(wide.errors)")
         #expect(try program.run("check", "--password-command", "false").status == 12)
         #expect(try program.run("backup", "--recipient", "password").status == 12)
         #expect(try leaks().filter { !$0.hasPrefix("password.txt") } == [])

@@ -148,12 +148,13 @@ struct ShowStatusTests {
         #expect(status.findings.allSatisfy { $0.what.contains(process) })
     }
 
-    @Test("The status finds what a restore refused")
+    @Test("The status finds what restores refused, and what they replaced and could not remove")
     func refused() async throws {
         try scene.sandbox.directory("Stores_FailedRestore")
+        try scene.sandbox.directory("Stores_Old_2")
         let status = await status()
-        #expect(status.findings.map(\.kind) == [.leftover])
-        #expect(status.findings.first?.remedy?.contains("rm ") == false)
+        #expect(status.findings.map(\.kind) == [.leftover, .leftover])
+        #expect(status.findings.allSatisfy { $0.remedy?.contains("rm ") == false })
     }
 
     @Test("The status shows what it can of a damaged log, and of an unreadable one")

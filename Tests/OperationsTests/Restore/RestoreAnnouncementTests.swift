@@ -47,6 +47,10 @@ struct RestoreAnnouncementTests {
             #expect(outcome.isAnnounced)
             #expect(try generation() == Generation(generation: number, backup: name))
         }
+        try scene.sandbox.write("my notes", to: "notes")
+        let notes = scene.sandbox.path("notes")
+        #expect(try await !restore(at: 2.5) { $0.generationFile = notes }.isAnnounced)
+        #expect(try scene.sandbox.read("notes") == Array("my notes".utf8))
         try scene.sandbox.write("{\"generation\": -7", to: "Stores.generation")
         _ = try await restore(at: 3) { $0.generationFile = file }
         #expect(try generation().generation == 1)

@@ -150,6 +150,13 @@ struct MetricsTests {
         #expect(try FileInfo(of: file).mode == 0o644)
     }
 
+    @Test("replace no file of another program")
+    func otherFile() async throws {
+        try scene.sandbox.write("my notes", to: "metrics.prom")
+        try await perform(makeRun(), CommandResult(exitCode: 0))
+        #expect(try scene.sandbox.read("metrics.prom") == Array("my notes".utf8))
+    }
+
     @Test("have each number that the dashboard for Grafana shows")
     func dashboard() async throws {
         let made = try await scene.backUp()

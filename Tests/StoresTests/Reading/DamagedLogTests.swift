@@ -158,6 +158,24 @@ struct DamagedLogTests {
         #expect(try snapshot.findings(.full) == [])
     }
 
+    @Test("or a journal, of a transaction that had not changed the database yet is sound")
+    func unsyncedJournal() throws {
+        let application = try StoreApplication(
+            on: directory.appending("a.db"),
+            "CREATE TABLE t (x)",
+            "INSERT INTO t VALUES (1), (2)",
+            "BEGIN",
+            "UPDATE t SET x = 5"
+        )
+        application.kill()
+        // The test is of that.
+        #expect(try sandbox.read("Stores/a.db-journal").prefix(12).allSatisfy { $0 == 0 })
+        #expect(try sandbox.read("Stores/a.db-journal").count > 512)
+        let snapshot = try Store("a.db", in: directory).snapshot(scratch: scratch)
+        #expect(snapshot.damagedLog == nil)
+        #expect(try rows(snapshot) == 2)
+    }
+
     @Test(
         "or a journal, that would be rolled back in part is damage",
         arguments: [0, 14, 22, 26, 512 + 100, 512 + 4104 * 3 + 50 + 4, 512 + 4104 * 3 + 4102]

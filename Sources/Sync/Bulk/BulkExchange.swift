@@ -36,7 +36,7 @@ struct BulkExchange {
         }
         for (table, range) in work { try await write(range, of: table, layout, &outcome) }
         // Rows that are left to the view may lack values that only a capture gives them.
-        if try sidecar.read({ try $0.dirty.count > 0 }) { longWrite.layout = nil }
+        if try sidecar.read({ try !$0.dirty.isEmpty }) { longWrite.layout = nil }
     }
 
     private func write(

@@ -12,7 +12,7 @@ struct BulkPart {
     private let access: SidecarAccess
     /// The keys of rows that the store shows, and that are alive, by their ids.
     private var parents: [RowID: Int64?] = [:]
-    /// The columns and their numbers, in the order in which a state has its cells.
+    /// The columns, in the order in which a state has its cells.
     private let columns: [ColumnMapping]
 
     init(_ range: BulkRange, of table: TableMapping, _ access: SidecarAccess) throws {

@@ -23,12 +23,12 @@ extension TableCapture {
         isCyclic: Bool
     ) throws {
         let leaves = try self.leaves(snapshot, capture.access)
+        let shared = try capture.access.sharedNumbers(of: table)
         try forEachPart(of: capture.options.partRows, snapshot) {
             for index in news.indices {
                 news[index].id = try id(of: news[index], &capture, isCyclic)
             }
             for id in news.map(\.id) { given.insert(id) }
-            let shared = try capture.access.sharedNumbers(of: table)
             try forEachNew {
                 if isCyclic { return try show($0, capture) }
                 if try capture.sendNew($0, of: table, kind, sharing: shared) { return }

@@ -15,7 +15,6 @@ final class Outgoing {
     var clock: UInt64
     private let wall: UInt64
     private let program: String
-    private var writer = ChangeFileWriter()
     /// The rows of which nothing was known, for the next file.
     private var newRows = ChangeFileWriter()
     /// The file that is being written.
@@ -62,6 +61,7 @@ final class Outgoing {
     }
 
     private func flush() throws {
+        var writer = ChangeFileWriter()
         for id in order {
             guard let row = pending[id] else { continue }
             if writer.isFull { try write(&writer) }

@@ -11,7 +11,7 @@ extension StoreExchange {
     func write(_ outcome: inout ExchangeOutcome) async throws {
         // A file that a killed run fetched may be truncated, since fetching does not wait for the disk.
         try BlobCache(sidecar: sidecar).clear()
-        guard try sidecar.read({ try $0.dirty.count }) > 0 else { return }
+        guard try sidecar.read({ try !$0.dirty.isEmpty }) else { return }
         try sidecar.write { access in
             try access.dirty.wakeWaiting()
             try access.dirty.retryRefused()

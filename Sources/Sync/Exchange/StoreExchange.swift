@@ -267,8 +267,8 @@ public struct StoreExchange {
 
     /// Determines whether an interrupted write reached the store, and records it if so.
     ///
-    /// Rows in their new state count for it, rows in their old state against it. The application may have written
-    /// since, so the majority decides; a tie means that it did not.
+    /// The application may have written since, so the majority of the values decides; a tie means that it did not.
+    /// See `Evidence`.
     func recover() throws {
         let (planned, bulk) = try sidecar.write { access in
             try access.bulkRows.releaseAll()

@@ -43,6 +43,7 @@ struct StoreRows {
 
     // MARK: - Reading
 
+    /// Returns the number that SQLite changes with each change of the schema.
     func schemaVersion() throws -> Int64 {
         let statement = try Statement(handle, name: name, "PRAGMA main.schema_version")
         return try statement.step() ? statement.integer(0) : -1

@@ -46,11 +46,7 @@ struct CapturedTables {
         } else {
             try access.run("DELETE FROM key WHERE t = ?", [number])
         }
-        try access.run("DELETE FROM row WHERE t = ? AND h IS NOT NULL AND cl = 0", [number])
-        try access.run(
-            "UPDATE row SET h = NULL, length = NULL, image = NULL WHERE t = ? AND h IS NOT NULL",
-            [number]
-        )
+        try access.shadow.forgetRows(of: table)
         try access.run("UPDATE tab SET seeded = 0 WHERE t = ?", [number])
     }
 

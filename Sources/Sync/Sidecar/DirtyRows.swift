@@ -11,6 +11,11 @@ struct DirtyRows {
 
     func clean(_ id: RowID) throws { try access.perform("DELETE FROM dirty WHERE id = ?", .id(id)) }
 
+    /// Whether no row is to be written or looked at again, with those in bulk.
+    var isEmpty: Bool {
+        get throws { try !access.has("SELECT 1 FROM dirty UNION ALL SELECT 1 FROM bulk LIMIT 1") }
+    }
+
     /// The number of rows to be written or looked at again, with those in bulk.
     var count: Int64 {
         get throws {
@@ -43,9 +48,9 @@ struct DirtyRows {
         )
     }
 
-    /// Orders the next looks, if more rows than a number are altered, so that each has rows that will be near each other in the store.
+    /// Orders the next looks so that each has rows that will be near each other in the store.
     ///
-    /// The order is by table, then by the numbers that rows have elsewhere. Otherwise each look would write pages
+    /// It does nothing unless more rows than a number are altered. The order is by table, then by the numbers that rows have elsewhere. Otherwise each look would write pages
     /// all over the store.
     func orderLooks(moreThan count: Int) throws {
         guard try hasAltered(moreThan: count) else { return }

@@ -211,15 +211,13 @@ final class RowStates {
         return true
     }
 
-    /// Replaces the state of a row.
+    /// Replaces the state of a known row.
     func save(_ row: KnownRow) throws {
         // What the store shows of it may be that which the state had.
         let shown = try access.shadow.sharing(row.id)
         try write(
             """
-            INSERT INTO row (id, t, cl, clock, device, hint, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-            ON CONFLICT (id) DO UPDATE
-            SET t = ?2, cl = ?3, clock = ?4, device = ?5, hint = ?6, body = ?7
+            UPDATE row SET t = ?2, cl = ?3, clock = ?4, device = ?5, hint = ?6, body = ?7 WHERE id = ?1
             """,
             row
         )
@@ -260,7 +258,7 @@ final class RowStates {
     }
 
     /// Returns the row of a query that begins with `id, t, cl, clock, device, hint, body`.
-    func known(_ row: SidecarStatement) throws -> KnownRow {
+    private func known(_ row: SidecarStatement) throws -> KnownRow {
         guard let id = row.id(0), let length = UInt32(exactly: row.integer(2)), length > 0 else {
             throw access.damaged("a row has no id, or no state")
         }

@@ -116,6 +116,16 @@ final class Shadow {
         )
     }
 
+    /// Forgets the rows of a table: all of those of which nothing is known.
+    func forgetRows(of table: TableName) throws {
+        let table = SidecarValue.integer(try access.number(of: table))
+        try access.perform("DELETE FROM row WHERE t = ? AND h IS NOT NULL AND cl = 0", table)
+        try access.perform(
+            "UPDATE row SET h = NULL, length = NULL, image = NULL WHERE t = ? AND h IS NOT NULL",
+            table
+        )
+    }
+
     private func keep(_ row: ShownRow, in table: TableName, _ image: SidecarValue) throws {
         let values: [SidecarValue] = try [
             .id(row.id), .integer(access.number(of: table)), .bytes(row.key.bytes),

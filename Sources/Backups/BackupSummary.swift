@@ -71,6 +71,9 @@ package struct BackupSummary: Sendable, Equatable {
 }
 
 extension Date {
+    /// The time in nanoseconds since 1970-01-01 UTC, or the nearest representable number.
+    package var nanoseconds: Int64 { Int64(saturating: timeIntervalSince1970 * 1_000_000_000) }
+
     /// The time in milliseconds since 1970-01-01 UTC.
     package var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
 

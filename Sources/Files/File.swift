@@ -208,6 +208,15 @@ extension File {
         return try file.readExactly(count: Int(size), at: 0)
     }
 
+    /// Returns whether the file is empty, or begins with a text: then it has nothing of another program to lose.
+    ///
+    /// - Throws: `FileError`.
+    public func isEmpty(orBeginsWith text: String) throws -> Bool {
+        let start = Array(text.utf8)
+        let found = try readExactly(count: Int(min(Int64(start.count), size)), at: 0)
+        return found.isEmpty || found == start
+    }
+
     /// Returns whether the file begins with all bytes of another file.
     ///
     /// - Throws: `FileError`.

@@ -11,6 +11,19 @@ extension ArchiveReader {
     /// - Returns: the offset.
     /// - Throws: `ArchiveError`, `FileError`.
     func dataOffset(_ entry: Entry, withDescriptor: Bool = true) throws -> Int64 {
+        let offset = try localRecord(of: entry).dataOffset
+        if origin == .ours, withDescriptor, entry.record.hasDescriptor {
+            try checkDescriptor(entry, dataOffset: offset)
+        }
+        return offset
+    }
+
+    /// Returns the fixed part of an entry's local record, and the offset of the data behind the record.
+    ///
+    /// Checks the local record against the central one.
+    ///
+    /// - Throws: `ArchiveError`, `FileError`.
+    private func localRecord(of entry: Entry) throws -> (header: [UInt8], dataOffset: Int64) {
         // An archive opened without checks may have any offset here.
         guard entry.record.offset <= directory.offset else {
             throw damage(entry, "its data lies outside the file")
@@ -18,11 +31,10 @@ extension ArchiveReader {
         let start = Int64(entry.record.offset)
         let header = try source.readExactly(count: ZipRecords.localLength, at: start)
         let name = directory.bytes[entry.record.name]
-        let isOurs = origin == .ours
         guard header.uint32(at: 0) == ZipRecords.localSignature,
             header.uint16(at: 8) == entry.record.method,
             Int(header.uint16(at: 26)) == name.count,
-            isOurs ? hasSameForm(header, entry) : hasSameSizes(header, entry)
+            origin == .ours ? hasSameForm(header, entry) : hasSameSizes(header, entry)
         else { throw damage(entry, "its local record contradicts the directory") }
         let nameOffset = start + Int64(ZipRecords.localLength)
         guard try source.readExactly(count: name.count, at: nameOffset).elementsEqual(name) else {
@@ -32,10 +44,7 @@ extension ArchiveReader {
         guard entry.compressedSize <= Int64(directory.offset) - offset else {
             throw damage(entry, "its data lies outside the file")
         }
-        if isOurs, withDescriptor, entry.record.hasDescriptor {
-            try checkDescriptor(entry, dataOffset: offset)
-        }
-        return offset
+        return (header, offset)
     }
 
     /// Checks the data descriptor of an entry of this program's archive, since a stream reader depends on it.
@@ -61,9 +70,7 @@ extension ArchiveReader {
         guard origin == .ours else { return }
         for index in 0..<count {
             let entry = try entry(at: index)
-            _ = try dataOffset(entry, withDescriptor: false)
-            let start = Int64(entry.record.offset)
-            let local = try source.readExactly(count: ZipRecords.localLength, at: start)
+            let local = try localRecord(of: entry).header
             let record = entry.record
             let central = directory.bytes[..<record.name.lowerBound]
                 .suffix(ZipRecords.centralLength)

@@ -35,7 +35,7 @@ package final class ManifestWriter {
                 path: Manifest.path,
                 kind: .file,
                 mode: 0o600,
-                modified: Int64(saturating: modified.timeIntervalSince1970 * 1_000_000_000)
+                modified: modified.nanoseconds
             ),
             compression: compression,
             in: directory

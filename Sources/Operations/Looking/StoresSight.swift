@@ -1,3 +1,4 @@
+internal import Backups
 internal import Files
 public import Foundation
 internal import Stores
@@ -25,7 +26,7 @@ public struct StoresSight: Sendable {
     /// - Throws: `FileError` if the directory cannot be read.
     public init(of path: FilePath, as options: BackupOptions, at now: Date) throws {
         let stores = try StoresDirectory(path)
-        let time = Int64(saturating: now.timeIntervalSince1970 * 1_000_000_000)
+        let time = now.nanoseconds
         var digest = Digest.ofNothing
         var newest = Int64.min
         try Directory.open(stores.path).walk { path, error in

@@ -84,12 +84,9 @@ extension LocalFileSystem {
     /// - Throws: `AnnouncementError.otherFile`, `FileError`.
     func write(_ bytes: [UInt8], over path: FilePath, beginning: String) throws {
         if let info = try FileInfo.ifPresent(path) {
-            let start = Array(beginning.utf8)
-            guard info.kind == .file,
-                info.size == 0 || info.size >= start.count,
-                try info.size == 0
-                    || File.open(path).readExactly(count: start.count, at: 0) == start
-            else { throw AnnouncementError.otherFile(path) }
+            guard info.kind == .file, try File.open(path).isEmpty(orBeginsWith: beginning) else {
+                throw AnnouncementError.otherFile(path)
+            }
         }
         try write(bytes, to: path, mode: 0o644)
     }

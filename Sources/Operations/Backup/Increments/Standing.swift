@@ -1,3 +1,4 @@
+internal import Backups
 internal import Files
 internal import Foundation
 internal import Stores
@@ -22,9 +23,7 @@ extension FileInfo {
     ///   - span: the time in nanoseconds during which nothing may have changed the file.
     /// - Returns: the state; `nil` if the file was changed within that time, or in the future.
     func standing(at now: Date, settledFor span: Int64 = grain) -> String? {
-        let limit = Int64(saturating: now.timeIntervalSince1970 * 1_000_000_000).addingSaturated(
-            -span
-        )
+        let limit = now.nanoseconds.addingSaturated(-span)
         guard modified < limit, changed < limit else { return nil }
         var bytes: [UInt8] = []
         bytes.append(decimal: Int64(bitPattern: identity.inode))

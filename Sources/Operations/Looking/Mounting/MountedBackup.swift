@@ -33,7 +33,7 @@ final class MountedBackup: Sendable {
     var inode: UInt64 { number << MountedContent.bits }
 
     /// The backup's time in nanoseconds since 1970-01-01 UTC; 0 if it is not known.
-    var time: Int64 { backup.time.map { Int64(saturating: $0.timeIntervalSince1970 * 1e9) } ?? 0 }
+    var time: Int64 { backup.time?.nanoseconds ?? 0 }
 
     /// Returns whether a listed backup is this backup.
     func isSame(_ other: Backup) -> Bool {

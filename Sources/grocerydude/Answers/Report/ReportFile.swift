@@ -22,12 +22,8 @@ struct ReportFile {
             (self.path, mode) = (path, 0o600)
             return
         }
-        let file = try File.open(place)
-        let beginning = Array(ReportPage.beginning.utf8)
-        let count = min(Int64(beginning.count), info.size)
-        // An empty file, as mktemp(1) makes it, has nothing to lose.
-        let found = try file.readExactly(count: Int(count), at: 0)
-        guard found.isEmpty || found == beginning else {
+        // mktemp(1) makes an empty file.
+        guard try File.open(place).isEmpty(orBeginsWith: ReportPage.beginning) else {
             throw CommandError.notAReport(printable(path))
         }
         (self.path, mode) = (place, info.mode & 0o777)

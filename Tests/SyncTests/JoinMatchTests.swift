@@ -182,6 +182,17 @@ struct JoinMatchTests {
         #expect(try names(desk).count == 3 && names(desk) == names(phone))
     }
 
+    @Test("and was a copy leaves the rows that both stores have added since")
+    func addedSince() async throws {
+        try await begin()
+        try desk.edit("INSERT INTO item VALUES (9, 'rice', 1, 1)")
+        try await scene.exchange(desk)
+        _ = try await join(.copy)
+        for device in [desk, phone] {
+            #expect(try names(device) == ["figs|1", "milk|5", "rice|1", "tea|1"])
+        }
+    }
+
     @Test("takes rows without a key for new ones, if keys alone count")
     func byKey() async throws {
         try await begin()

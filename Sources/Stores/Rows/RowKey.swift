@@ -3,6 +3,9 @@ public enum RowKey: Hashable, Sendable {
     case rowID(Int64)
     /// The values of the primary key, encoded so that their bytes sort in the order of the values.
     case primaryKey([UInt8])
+
+    /// The rowid; `nil` for the values of a primary key.
+    public var number: Int64? { if case .rowID(let number) = self { number } else { nil } }
 }
 
 extension RowKey: Comparable {

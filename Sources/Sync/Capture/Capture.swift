@@ -68,6 +68,8 @@ struct Capture {
     private(set) var finder: RowFinder?
     /// The numbers that rows had, with those that they have, by table; see `KeyChanges`.
     var moved: [TableName: [Int64: Int64?]] = [:]
+    /// The numbers of rows that are gone, and that other rows have now, by table.
+    var reused: [TableName: Set<Int64>] = [:]
     /// The rows of this store with the content of other rows, each with the row that is shown in its place.
     var standIns: [RowID: RowID] = [:]
 
@@ -184,10 +186,11 @@ struct Capture {
 
     /// Returns the present form of a former reference to a row that has another number now, or none; `nil` for others.
     func moved(_ part: RowImage.Part, of column: ColumnMapping) -> RowImage.Part? {
-        guard let numbers = column.parent.flatMap({ moved[$0] }), case .value(let value) = part,
-            case .integer(let number) = KeyComparison.folded(value, .integer),
-            let target = numbers[number]
+        guard let parent = column.parent, case .value(let value) = part,
+            case .integer(let number) = KeyComparison.folded(value, .integer)
         else { return nil }
+        if reused[parent]?.contains(number) == true { return .hash(.null, .ofNothing) }
+        guard let target = moved[parent]?[number] else { return nil }
         return target.map { .value(.integer($0)) } ?? .hash(.null, .ofNothing)
     }
 

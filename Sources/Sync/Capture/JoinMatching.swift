@@ -4,7 +4,8 @@ internal import Stores
 /// The rows of the group that can be matched with rows of a table, each at most once.
 struct JoinMatching {
     private var byContent: [[Value]: [RowID]] = [:]
-    private var byNumber: [Int64: [RowID]] = [:]
+    private var byNumber: [Int64: [(id: RowID, values: [Value])]] = [:]
+    private let columns: [ColumnMapping]
 
     /// Collects the rows of a table that are alive, and whose ids no row of the store has.
     ///
@@ -20,11 +21,13 @@ struct JoinMatching {
         but known: Set<RowID>,
         _ access: SidecarAccess
     ) throws {
+        self.columns = columns
         try access.states.forEachAlive(in: table.name) { row in
             guard !known.contains(row.id), row.state.cell(.same) == nil else { return }
-            byContent[columns.values(of: row.state), default: []].append(row.id)
+            let values = columns.values(of: row.state)
+            byContent[values, default: []].append(row.id)
             if case .integer(let number)? = row.delta.hint {
-                byNumber[number, default: []].append(row.id)
+                byNumber[number, default: []].append((row.id, values))
             }
         }
     }
@@ -34,14 +37,32 @@ struct JoinMatching {
     mutating func take(_ values: [Value], number: Int64? = nil) -> RowID? {
         guard var ids = byContent[values], !ids.isEmpty else { return nil }
         let numbered = number.flatMap { byNumber[$0] } ?? []
-        let id = ids.remove(at: ids.firstIndex(where: numbered.contains) ?? 0)
+        let place = ids.firstIndex { id in numbered.contains { $0.id == id } }
+        let id = ids.remove(at: place ?? 0)
         byContent[values] = ids
         return id
     }
 
-    /// Removes and returns the row that had a number elsewhere, if there is exactly one.
+    /// Returns what the row that had a number elsewhere has alike with values; `nil` unless there is just one.
+    func likeness(at number: Int64, with values: [Value]) -> Likeness? {
+        guard let rows = byNumber[number], rows.count == 1 else { return nil }
+        var likeness = Likeness()
+        for (column, (one, other)) in zip(columns, zip(rows[0].values, values))
+        where !column.isBlank(one) || !column.isBlank(other) {
+            likeness.count(isEqual: one == other, isText: false)
+        }
+        return likeness
+    }
+
+    /// Removes and returns the row that had a number elsewhere, if there is just one.
     mutating func take(_ number: Int64) -> RowID? {
-        guard let ids = byNumber.removeValue(forKey: number), ids.count == 1 else { return nil }
-        return ids[0]
+        byNumber.removeValue(forKey: number)?.first?.id
+    }
+}
+
+extension ColumnMapping {
+    /// Returns whether a value has no content: it is NULL, the default, or an empty text or blob.
+    fileprivate func isBlank(_ value: Value) -> Bool {
+        value == missingValue || value.stored.map { isBlank(RowImage.Part($0)) } ?? false
     }
 }

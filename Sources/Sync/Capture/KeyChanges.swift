@@ -71,6 +71,7 @@ struct KeyChanges {
         try changes.followNames()
         try changes.findReused()
         try changes.apply()
+        run.reused[name] = Set(changes.reused.compactMap(\.number))
         let moved = changes.movedNumbers
         return moved.isEmpty
             ? [] : try MovedNumbers(moved, run.access).apply(to: capture.table, all, &run)
@@ -257,26 +258,55 @@ struct KeyChanges {
         }
     }
 
-    /// Finds the key of a deleted row that SQLite has given to another row.
+    /// Finds the keys of deleted rows that SQLite has given to other rows.
     ///
-    /// The key is the table's highest, every value differs, and the rows that referred to it are gone. Without such
+    /// They are the table's highest, every value differs, and the rows that referred to them are gone. Without such
     /// rows the difference is taken for an edit, since a delete would cost others their edits.
     private mutating func findReused() throws {
         guard table.hasOwnIDs, !table.neverReusesKeys, !columns.isEmpty,
-            let key = capture.greatestKey, olds[key] != nil, news[key] != nil,
-            targets[key] == nil, sources[key] == nil,
-            try likeness(Change(from: key, to: key)).equal == 0
+            var last = capture.greatestKey
         else { return }
-        let hasLost = try children.contains { child in
-            try child.table.references.contains { reference in
-                guard reference.table == table.name else { return false }
+        var lost: LostRows?
+        for key in Set(olds.keys).union(news.keys).sorted(by: >) {
+            if news[key] == nil { continue }
+            // A row between them stayed as it was.
+            guard key == last, targets[key] == nil, sources[key] == nil else { return }
+            if case .rowID(let number) = key { last = .rowID(number &- 1) }
+            if olds[key] == nil { continue }
+            guard try likeness(Change(from: key, to: key)).equal == 0 else { return }
+            let rows = try lost ?? lostRows()
+            lost = rows
+            guard rows.votes[key, default: 0] > 1, try !isNamed(key, byAny: true, but: rows.others)
+            else { return }
+            reused.append(key)
+        }
+    }
+
+    /// The rows that referred to others, and are gone.
+    private struct LostRows {
+        /// The weight of the evidence, by the keys to which the rows referred: 2 is enough.
+        var votes: [RowKey: Int] = [:]
+        /// The former rows whose numbers other rows have now, by their content.
+        var others: Set<RowID> = []
+    }
+
+    private func lostRows() throws -> LostRows {
+        var lost = LostRows()
+        for child in children {
+            for reference in child.table.references where reference.table == table.name {
                 let names = try names(of: reference)
-                return try child.capture.gone.contains {
-                    try child.parts(of: reference, $0).flatMap(names.old) == key
+                for row in child.capture.gone {
+                    let key = try child.parts(of: reference, row).flatMap(names.old)
+                    if let key { lost.votes[key, default: 0] += 2 }
+                }
+                for row in child.capture.changed where try child.isOther(row, but: reference) {
+                    let key = try child.parts(of: reference, row.old).flatMap(names.old)
+                    if let key { lost.votes[key, default: 0] += 1 }
+                    lost.others.insert(row.old.id)
                 }
             }
         }
-        if hasLost, try !isNamed(key, byAny: true) { reused = [key] }
+        return lost
     }
 
     private mutating func add(_ change: Change) {
@@ -296,27 +326,12 @@ struct KeyChanges {
         return try olds[change.to] == nil || !isNamed(change.to)
     }
 
-    /// The columns that two rows have alike.
-    private struct Likeness {
-        /// The number of columns of the former row that are not blank, and how many of them the other row has alike.
-        var filled = 0
-        var equal = 0
-        /// Whether a text is among those that are alike.
-        var hasText = false
-
-        /// Whether two rows can only be the same.
-        var isOfSame: Bool { hasText && equal * 2 > filled || equal == filled && filled > 0 }
-    }
-
     private func likeness(_ change: Change) throws -> Likeness {
         var likeness = Likeness()
         guard let new = news[change.to] else { return likeness }
         for ((column, _), part) in zip(columns, try content(ofOld: change.from))
         where !column.isBlank(part) {
-            likeness.filled += 1
-            guard part == column.part(new.values) else { continue }
-            likeness.equal += 1
-            likeness.hasText = likeness.hasText || part.isText
+            likeness.count(isEqual: part == column.part(new.values), isText: part.isText)
         }
         return likeness
     }
@@ -379,7 +394,11 @@ struct KeyChanges {
     ///
     /// Only with `byAny` do rows count whose own keys contain the reference, and rows of the table itself that differ:
     /// another row may be there.
-    private func isNamed(_ key: RowKey, byAny: Bool = false) throws -> Bool {
+    private func isNamed(
+        _ key: RowKey,
+        byAny: Bool = false,
+        but others: Set<RowID> = []
+    ) throws -> Bool {
         for child in children {
             for reference in child.table.references where reference.table == table.name {
                 if !byAny, child.hasKey(with: reference) { continue }
@@ -387,7 +406,9 @@ struct KeyChanges {
                 for key in try keys(in: child, along: reference, named) {
                     if !byAny, child.capture === capture, olds[key] != nil { continue }
                     let id = try run.access.shadow.id(at: key, in: child.table.name)
-                    guard let row = try id.flatMap(run.access.shadow.row) else { continue }
+                    guard let row = try id.flatMap(run.access.shadow.row),
+                        !others.contains(row.id)
+                    else { continue }
                     if try child.parts(of: reference, row) == named.map(RowImage.Part.init) {
                         return true
                     }
@@ -522,15 +543,5 @@ private struct MovedNumbers {
         (child.capture.gone, child.capture.news, child.capture.changed) = (gone, [], [])
         // Pages that have not changed are compared as well.
         child.capture.isScanned = true
-    }
-}
-
-extension RowImage.Part {
-    fileprivate var isText: Bool {
-        switch self {
-        case .value(.text(let bytes)): bytes.count > 0
-        case .hash(.text, _): true
-        default: false
-        }
     }
 }

@@ -50,12 +50,25 @@ struct ReferringRows {
     func mayProve(_ parent: TableName) throws -> Bool {
         let references = table.references.filter { $0.table == parent }
         return try !capture.gone.isEmpty
-            || capture.changed.contains { old, values, _ in
+            || capture.changed.contains { row in
                 // A row whose own key names the other one shows by its content that the two have moved.
                 try references.contains {
-                    try hasKey(with: $0) || parts(of: $0, old) != parts(of: $0, values)
+                    try hasKey(with: $0) || parts(of: $0, row.old) != parts(of: $0, row.values)
+                        || isOther(row, but: $0)
                 }
             }
+    }
+
+    /// Returns whether nothing but a reference shows that a changed row is still the same.
+    func isOther(_ row: TableCapture.Changed, but reference: ViewSchema.Reference) throws -> Bool {
+        guard table.isNumbered else { return false }
+        let was = try table.parts(of: row.old, numbers)
+        var likeness = Likeness()
+        for (column, number) in zip(table.columns, numbers)
+        where !reference.columns.contains(column.name) && !column.isBlank(was[number]) {
+            likeness.count(isEqual: was[number] == column.part(row.values), isText: false)
+        }
+        return likeness.filled > 0 && likeness.equal == 0
     }
 
     /// Returns whether the rows' own keys contain a reference.

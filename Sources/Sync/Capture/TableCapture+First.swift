@@ -29,24 +29,19 @@ extension TableCapture {
                 news[index].id = try id(of: news[index], &capture, isCyclic)
             }
             for id in news.map(\.id) { given.insert(id) }
-            try forEachNew {
-                if isCyclic { return try show($0, capture) }
-                if try capture.sendNew($0, of: table, kind, sharing: shared) { return }
-                try send($0, &capture)
-                try show($0, capture)
+            // In the order of ids, each page of the sidecar is read and written once per part.
+            for row in news.ordered(by: \.id) {
+                if try !isCyclic && capture.sendNew(row, of: table, kind, sharing: shared) {
+                    continue
+                }
+                if !isCyclic { try send(row, &capture) }
+                try show(row, capture)
             }
             named = []
             // The shadow shows that a row occurs once; counts are kept only for repeated rows, since that is faster.
             occurrences = occurrences.filter { $0.value > 1 }
         }
         try capture.access.shadow.setLeaves(leaves, of: table.name)
-    }
-
-    /// Passes the new rows in the order of their ids.
-    ///
-    /// So each page of the sidecar is read and written once per part.
-    private func forEachNew(_ body: (New) throws -> Void) throws {
-        for row in news.ordered(by: \.id) { try body(row) }
     }
 
     /// Sends all rows, once they have ids.
@@ -61,7 +56,7 @@ extension TableCapture {
                 }
                 news[index].id = id
             }
-            try forEachNew { try send($0, &capture) }
+            for row in news.ordered(by: \.id) { try send(row, &capture) }
         }
     }
 
@@ -103,19 +98,42 @@ extension TableCapture {
         }
         let known = Set(try news.map(\.id).filter { try capture.access.states.known($0) != nil })
         var matching = try JoinMatching(table, table.columns, but: known, capture.access)
+        if mode == .copy { return try matchCopy(&matching, known, &capture) }
         for index in news.indices where !known.contains(news[index].id) {
-            var number: Int64?
-            if case .rowID(let rowID) = news[index].key { number = rowID }
-            let found =
-                if mode == .copy {
-                    number.flatMap { matching.take($0) }
-                } else {
-                    matching.take(
-                        try content(of: news[index], table.columns, capture),
-                        number: number
-                    )
-                }
-            if let found { news[index].id = found }
+            let values = try content(of: news[index], table.columns, capture)
+            if let id = matching.take(values, number: news[index].key.number) {
+                news[index].id = id
+            }
+        }
+    }
+
+    /// Matches rows by their numbers, up to the last that both stores have alike.
+    ///
+    /// Since the copy was made, both may have given the numbers above it to new rows.
+    private func matchCopy(
+        _ matching: inout JoinMatching,
+        _ known: Set<RowID>,
+        _ capture: inout Capture
+    ) throws {
+        var last = Int64.min
+        var found: [(index: Int, number: Int64, likeness: Likeness)] = []
+        for index in news.indices {
+            guard let number = news[index].key.number else { continue }
+            if known.contains(news[index].id) {
+                // A deleted row had any number.
+                let row = try capture.access.states.known(news[index].id)
+                let isHere = row?.state.isTombstone == true || row?.delta.hint == .integer(number)
+                if isHere { last = max(last, number) }
+                continue
+            }
+            let values = try content(of: news[index], table.columns, capture)
+            guard let likeness = matching.likeness(at: number, with: values) else { continue }
+            if likeness.isOfMost { last = max(last, number) }
+            found.append((index, number, likeness))
+        }
+        for (index, number, likeness) in found where likeness.mayBeOfSame(isCommon: number <= last)
+        {
+            if let id = matching.take(number) { news[index].id = id }
         }
     }
 

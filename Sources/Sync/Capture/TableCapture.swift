@@ -17,15 +17,20 @@ final class TableCapture {
         }
     }
 
+    /// A row that differs from the shadow.
+    typealias Changed = (old: ShownRow, values: [StoredValue], image: RowImage)
+
     let table: TableMapping
     let kind: Capture.Kind
     let numbers: [Int64]
     var news: [New] = []
-    var changed: [(old: ShownRow, values: [StoredValue], image: RowImage)] = []
+    var changed: [Changed] = []
     var gone: [ShownRow] = []
     /// The gone rows that have other keys now, by these.
     var renamed: [RowKey: ShownRow] = [:]
     var greatestKey: RowKey?
+    /// The greatest key of a row that is as it was.
+    private var greatestSame: RowKey?
     var isScanned = false
     /// Whether the shadow had rows, and the ids of the rows that are gone.
     private var hasShown = false
@@ -62,7 +67,8 @@ final class TableCapture {
         let access = capture.access
         let leaves = try self.leaves(snapshot, access)
         let known = try access.shadow.leaves(of: table.name)
-        if let leaves, !known.isEmpty, turned.isEmpty, !capture.options.revives, !isScanned {
+        let isWhole = capture.options.meaning == .merge || capture.options.revives || isScanned
+        if let leaves, !known.isEmpty, turned.isEmpty, !isWhole {
             for range in Leaf.changes(from: known, to: leaves) {
                 try scan(range, snapshot, capture)
             }
@@ -120,6 +126,7 @@ final class TableCapture {
 
     /// Compares a row that still exists.
     private func compare(_ old: ShownRow, _ new: New, _ capture: Capture) throws {
+        if old.image == new.image { greatestSame = old.key }
         if old.image != new.image || !turned.isEmpty {
             changed.append((old, new.values, new.image))
         }
@@ -150,35 +157,42 @@ final class TableCapture {
     /// Treats a row with a new name as another row, if nothing else identifies it.
     private func splitRenamed(_ capture: Capture) throws {
         guard table.isKeyless, let places = table.identifyingPlaces else { return }
-        try split { parts, values in
-            zip(table.columns, numbers).contains { column, number in
-                places.contains(column.place) && parts[number] != column.part(values)
+        try split { row in
+            let parts = try table.parts(of: row.old, numbers)
+            return zip(table.columns, numbers).contains { column, number in
+                places.contains(column.place) && parts[number] != column.part(row.values)
             }
         }
     }
 
-    /// Treats a row as another one at its key if more than half of its columns differ.
+    /// Treats a row as another one at its key if the content says so.
     ///
     /// In a replaced store such a row was inserted in another history. As an edit it would yield, and be lost.
     private func splitOthers() throws {
         guard table.hasOwnIDs else { return }
-        try split { parts, values in
-            let differing = zip(table.columns, numbers).filter { column, number in
-                parts[number] != column.part(values)
+        var likenesses: [RowKey: Likeness] = [:]
+        for row in changed {
+            let now = try row.image.partsByColumn()
+            let likeness = try table.likeness(table.parts(of: row.old, numbers), now, numbers)
+            if likeness.isOfMost {
+                greatestSame = greatestSame.map { max($0, row.old.key) } ?? row.old.key
             }
-            return differing.count * 2 > table.columns.count
+            likenesses[row.old.key] = likeness
+        }
+        try split { row in
+            let isCommon = greatestSame.map { row.old.key <= $0 } ?? false
+            return likenesses[row.old.key]?.mayBeOfSame(isCommon: isCommon) == false
         }
     }
 
     /// Moves the changed rows that are really other rows to the gone and the new ones, as a closure decides.
     private func split(
-        if isOther: (_ old: [Int64: RowImage.Part], _ new: [StoredValue]) -> Bool
+        if isOther: (_ row: Changed) throws -> Bool
     ) throws {
         let all = changed
         changed = []
         for row in all {
-            let parts = try table.parts(of: row.old, numbers)
-            if isOther(parts, row.values) {
+            if try isOther(row) {
                 gone.append(row.old)
                 news.append(New(key: row.old.key, values: row.values, image: row.image))
             } else {
@@ -351,17 +365,23 @@ final class TableCapture {
 
     /// Returns the id of a deleted row that is back at its key.
     ///
-    /// SQLite may have given the highest key to another row, so at that one it must have the same values.
+    /// SQLite gives the numbers above the greatest one that stayed to other rows, and sync may have freed any number.
+    /// So a row with an equal number is only another row, unless its values are the same as well.
     private func formerID(of row: New, _ capture: Capture) throws -> RowID? {
         // A row with a name is identified by it, and another new row may have that name.
         if table.isNamed { return nil }
-        let mayBeReused =
-            row.key == greatestKey && !table.neverReusesKeys && capture.options.meaning == .edits
-        return try capture.access.shadow.formerID(
+        let isAny =
+            switch capture.options.meaning {
+            case .edits: kind == .migration
+            case .merge: greatestSame.map { row.key < $0 } ?? false
+            case .container: true
+            }
+        let id = try capture.access.shadow.formerID(
             at: row.key,
             in: table.name,
-            as: mayBeReused ? row.image : nil
-        ).flatMap { found.contains($0) ? nil : $0 }
+            as: isAny ? nil : row.image
+        )
+        return id.flatMap { found.contains($0) ? nil : $0 }
     }
 }
 

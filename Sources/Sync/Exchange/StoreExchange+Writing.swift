@@ -64,7 +64,6 @@ extension StoreExchange {
                 continue
             }
             fetched.formUnion(lacking)
-            try pass(.planned)
             guard let planned else { return true }
             let rows = planned.plan.steps.map(WrittenRow.init)
             if !isReported { try await options.willWrite(rows) }
@@ -112,6 +111,31 @@ extension StoreExchange {
         init(_ plan: WritePlan, _ view: StoreView, _ layout: StoreLayout) {
             (self.plan, self.layout) = (plan, layout)
             (numbers, files) = (view.numbers, view.files)
+        }
+
+        /// Returns the write of the plan into a store.
+        func write(
+            by connection: StoreConnection,
+            to store: Store,
+            _ sidecar: Sidecar
+        ) -> StoreWrite {
+            StoreWrite(
+                connection: connection,
+                name: store.path.description,
+                schema: layout.schema,
+                plan: plan,
+                numbers: numbers
+            ) { table, key, reference in
+                guard let table = layout.tables.first(where: { $0.schema.name == table.name })
+                else { return true }
+                return try sidecar.read { access in
+                    let id = try access.shadow.id(at: key, in: table.name)
+                    guard let state = try id.flatMap(access.states.known)?.state else {
+                        return true
+                    }
+                    return table.plainPlaces(in: state).isDisjoint(with: reference.columns)
+                }
+            }
         }
     }
 
@@ -177,7 +201,7 @@ extension StoreExchange {
             try plan.listWaiting(longWrite.left.merging(view.words) { one, _ in one }, access)
             try access.dirty.wait(view.held.filter { $0.why == .blob }.map(\.id))
             if plan.isEmpty, view.files.isEmpty { return (nil, view.missing) }
-            try access.intents.add(plan.intents)
+            try access.intents.drop()
             try Removals(values: values, view: view, finder: finder).keep(plan)
             try noteFiles(of: plan, writing: view.files, access)
             return (Planned(plan, view, layout), view.missing)
@@ -210,22 +234,17 @@ extension StoreExchange {
         _ longWrite: LongWrite,
         _ outcome: inout ExchangeOutcome
     ) throws -> Applied {
-        let write = StoreWrite(
-            connection: longWrite.connection,
-            name: store.path.description,
-            schema: planned.layout.schema,
-            plan: planned.plan,
-            numbers: planned.numbers
-        ) { [sidecar] table, key, reference in
-            guard let table = planned.layout.tables.first(where: { $0.schema.name == table.name })
-            else { return true }
-            return try sidecar.read { access in
-                let id = try access.shadow.id(at: key, in: table.name)
-                guard let state = try id.flatMap(access.states.known)?.state else { return true }
-                return table.plainPlaces(in: state).isDisjoint(with: reference.columns)
-            }
+        let write = planned.write(by: longWrite.connection, to: store, sidecar)
+        try sidecar.write { try $0.intents.add(planned.plan.intents) }
+        try pass(.planned)
+        let result: StoreWrite.Result
+        do {
+            result = try writeFiles(planned.files) ? write.run() : .outdated
+        } catch {
+            // The application may give the rows' numbers to its own, so only a killed run leaves its intents.
+            try sidecar.write { try $0.intents.drop() }
+            throw error
         }
-        let result = try writeFiles(planned.files) ? write.run() : .outdated
         guard case .written(let written) = result else {
             try sidecar.write { try $0.intents.drop() }
             longWrite.layout = nil

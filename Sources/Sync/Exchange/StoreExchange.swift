@@ -265,32 +265,25 @@ public struct StoreExchange {
 
     // MARK: - Recovery
 
-    /// Determines whether an interrupted write reached the store, and records it if so.
-    ///
-    /// The application may have written since, so the majority of the values decides; a tie means that it did not.
-    /// See `Evidence`.
+    /// Records the rows of an interrupted write that reached the store; the others are planned again.
     func recover() throws {
         let (planned, bulk) = try sidecar.write { access in
             try access.bulkRows.releaseAll()
             return (try access.intents.all(), try access.bulkRows.pending())
         }
-        let intents = planned + bulk
-        guard !intents.isEmpty else { return }
+        if planned.isEmpty, bulk.isEmpty { return }
         let snapshot = try snapshot()
-        let isWritten = try withExtendedLifetime(snapshot) {
-            try Evidence(intents, sidecar).isWritten(in: snapshot)
+        let (rows, bulkRows) = try withExtendedLifetime(snapshot) {
+            let rows = try Evidence(planned, in: snapshot, sidecar)
+            return (rows, try Evidence(bulk, in: snapshot, sidecar))
         }
         try sidecar.write { access in
-            if isWritten {
-                for intent in planned {
-                    try access.intents.settle(intent)
-                    try access.dirty.clean(intent.id)
-                }
-                try access.bulkRows.settle()
-            } else {
-                try access.bulkRows.undo()
-                try access.bulkRows.releaseAll()
+            for intent in rows.written {
+                try access.intents.settle(intent)
+                try access.dirty.clean(intent.id)
             }
+            try access.bulkRows.undo(bulkRows.unwritten)
+            try access.bulkRows.settle()
             // After a wrong decision, the next capture must find the difference as an edit.
             try access.shadow.forgetLooks()
             try access.intents.drop()

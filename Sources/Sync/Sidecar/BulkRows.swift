@@ -115,6 +115,17 @@ struct BulkRows {
         try access.run("UPDATE bulk SET written = 0")
     }
 
+    /// Takes rows of the range out of the shadow again, and leaves them to the view.
+    func undo(_ intents: [Intent]) throws {
+        for intent in intents {
+            try access.perform(
+                "UPDATE row SET h = NULL, length = NULL, image = NULL WHERE id = ?",
+                .id(intent.id)
+            )
+            try access.dirty.mark(intent.id)
+        }
+    }
+
     /// Returns the rows that may be in the store since a run was killed.
     func pending() throws -> [Intent] {
         try access.all(

@@ -21,7 +21,6 @@ struct Intents {
     /// Records the changes that a write is about to make, and drops the fingerprint of the store's files.
     func add(_ intents: some Sequence<Intent>) throws {
         try access.set("look", nil)
-        try drop()
         for intent in intents {
             try access.perform(
                 "INSERT INTO intent (t, h, id, cl, old, new) VALUES (?, ?, ?, ?, ?, ?)",

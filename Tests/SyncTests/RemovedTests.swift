@@ -356,6 +356,52 @@ struct RemovedTests {
         for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
     }
 
+    @Test("is a row below one that yields: nobody deleted it, and the row above comes back first")
+    func belowYielding() async throws {
+        let pair = try await begin(
+            """
+            CREATE TABLE box (id INTEGER PRIMARY KEY, code TEXT UNIQUE, name TEXT);
+            CREATE TABLE part (id INTEGER PRIMARY KEY, name TEXT,
+                box_id INTEGER NOT NULL REFERENCES box(id) ON DELETE CASCADE)
+            """
+        )
+        try pair.desk.edit("INSERT INTO box (code, name) VALUES ('x', 'desk')")
+        try await pair.exchange(pair.desk, at: 2)
+        try pair.phone.edit(
+            """
+            INSERT INTO box (code, name) VALUES ('x', 'phone');
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30)
+            INSERT INTO part (name, box_id) SELECT 'part ' || i, 1 FROM n
+            """
+        )
+        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 3)
+        try pair.expectEqual("SELECT name FROM box", ["desk"])
+        try pair.expectEqual("SELECT count(*) FROM part", ["0"])
+        let unshown = try pair.phone.unshown
+        let box = try #require(unshown.first { $0.table == "box" }?.number)
+        let part = try #require(unshown.first { $0.title == "part 7" }?.number)
+        let later = pair.start + 240
+        #expect(try take(part, on: pair.phone, at: later) == .isBelow(entry: box))
+        #expect(try take(box, ["code": "y"], on: pair.phone, at: later) == .taken)
+        try await pair.exchange(pair.phone, pair.desk, at: 5)
+        try pair.expectEqual("SELECT count(*) FROM part", ["30"])
+    }
+
+    @Test("yields to a text that NOCASE finds equal, as bytes after a NUL do not count")
+    func yieldsAfterNUL() async throws {
+        let pair = try await begin(
+            "CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT UNIQUE COLLATE NOCASE)"
+        )
+        try pair.desk.edit("INSERT INTO tag (name) VALUES ('a' || char(0) || 'b')")
+        try await pair.exchange(pair.desk, at: 2)
+        try pair.phone.edit("INSERT INTO tag (name) VALUES ('A' || char(0) || 'c')")
+        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 3)
+        try pair.expectEqual("SELECT hex(name) FROM tag", ["610062"])
+        for device in [pair.desk, pair.phone] {
+            #expect(try device.unshown.map(\.why) == ["yields"])
+        }
+    }
+
     @Test("gets another key if a person says so")
     func setsKey() async throws {
         let pair = try await begin(Self.steps)
@@ -440,10 +486,17 @@ struct RemovedTests {
         let sidecar = try Sidecar(in: pair.desk.sidecarPath)
         var rules = UpkeepRules()
         rules.removedBytes = 14
-        try sidecar.write { try $0.removed.expire(rules, now: 0) }
+        let (now, day) = (Int64(pair.start.timeIntervalSince1970 * 1000), rules.removedAging)
+        try sidecar.write { try $0.removed.expire(rules, now: now) }
         #expect(try sidecar.conflicts(all: true).map(\.lost) == ["c", "b"])
-        rules.removedKeeping = 0
-        try sidecar.write { try $0.removed.expire(rules, now: .max) }
+        // A clock that was ahead once forgets nothing.
+        for time in [now, now + 60 * day, now] {
+            try sidecar.write { try $0.removed.expire(rules, now: time) }
+        }
+        #expect(try sidecar.conflicts(all: true).map(\.lost) == ["c", "b"])
+        for days in 1...31 {
+            try sidecar.write { try $0.removed.expire(rules, now: now + Int64(days) * day) }
+        }
         #expect(try sidecar.conflicts(all: true).isEmpty)
         try sidecar.close()
     }

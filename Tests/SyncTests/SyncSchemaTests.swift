@@ -174,6 +174,21 @@ struct SyncSchemaTests {
         #expect(schema.refusals == [.identity(table: "t", column: column)])
     }
 
+    @Test(
+        "refuses a local column without which other devices' rows cannot be inserted",
+        arguments: [
+            ("NOT NULL", true), ("NOT NULL DEFAULT 0", false), ("", false),
+            ("NOT NULL DEFAULT NULL", true), ("NOT NULL DEFAULT (abs(1))", false),
+        ]
+    )
+    func localWithoutDefault(_ rule: String, _ isRefused: Bool) throws {
+        let schema = try stores.schema("CREATE TABLE t (id INTEGER PRIMARY KEY, a, seen \(rule))") {
+            $0["t"].local = ["seen"]
+        }
+        let refusal = SyncRefusal.localWithoutDefault(table: "t", column: "seen")
+        #expect(schema.refusals == (isRefused ? [refusal] : []))
+    }
+
     // MARK: - Left out
 
     @Test("leaves tables out, and says why")

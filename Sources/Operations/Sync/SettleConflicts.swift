@@ -162,6 +162,9 @@ extension TakenConflict {
         case .deletedHere: "this machine deleted the row: take it on another one"
         case .lacksValue:
             "another row has the same unique value: add 'COLUMN=VALUE' with another value"
+        case .isBelow(let entry):
+            "a row that it belongs to is not shown"
+                + (entry.map { ": run 'grocerydude sync conflicts take \($0)' first" } ?? "")
         case .noParent(let column):
             "this machine deleted the row that '\(column)' names: take it on another one, or add '\(column)=NUMBER'"
         }

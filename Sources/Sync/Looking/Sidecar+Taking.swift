@@ -21,6 +21,8 @@ public enum TakenConflict: Equatable, Sendable {
     case deletedHere
     /// Another row has a value of it that only one may have, and no other value was given.
     case lacksValue
+    /// A row that it belongs to is not shown; the number is that row's entry, which is to be taken first.
+    case isBelow(entry: Int64?)
     /// The content of files or long values is not on this machine.
     case lacksContent(Set<BlobReference>)
 }
@@ -236,8 +238,16 @@ private struct Taking {
     /// Returns the reason why nothing of a row is taken.
     func failure(of id: RowID) throws -> TakenConflict {
         if let lacking { return .noParent(column: lacking) }
-        guard let why = try access.held.row(id)?.why else { return .nothing }
-        return [.unique, .yields, .same].contains(why) ? .lacksValue : .nothing
+        guard let held = try access.held.row(id) else { return .nothing }
+        if held.hasSuccessor { return .lacksValue }
+        var top = held
+        var passed: Set<RowID> = [id]
+        while top.why == .parent, let parent = try top.other.flatMap(access.held.row),
+            passed.insert(parent.id).inserted
+        {
+            top = parent
+        }
+        return top.id == id ? .nothing : .isBelow(entry: try access.removed.entry(ofHeld: top.id))
     }
 
     /// Moves the row of a ring that names a given row out of it, so that the ring need not be cut at the given row.

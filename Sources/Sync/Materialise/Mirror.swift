@@ -207,9 +207,12 @@ extension StoredValue {
         guard case .text(let bytes) = self else { return self }
         switch collation.foldedIdentifier {
         case "nocase":
-            return .text(
-                StoredBytes(bytes.array.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
-            )
+            // It compares no byte after a NUL, only the lengths.
+            let length = bytes.array.firstIndex(of: 0) ?? bytes.count
+            let small = bytes.array.prefix(length).map {
+                (0x41...0x5A).contains($0) ? $0 | 0x20 : $0
+            }
+            return .text(StoredBytes(small + Array(repeating: 0, count: bytes.count - length)))
         case "rtrim":
             let trimmed = bytes.array.reversed().drop { $0 == 0x20 }
             return .text(StoredBytes(Array(trimmed.reversed())))

@@ -63,7 +63,7 @@ struct WritePlan {
         _ added: [TableName: Int64] = [:],
         acceptsChanges: Bool
     ) throws {
-        let replaced = Set(view.held.filter(\.hasSuccessor).map(\.id))
+        let replaced = view.held.replaced
         for table in view.tables {
             var desired = Dictionary(
                 (view.rows[table.name] ?? []).map { ($0.id, $0) },
@@ -156,6 +156,20 @@ struct WritePlan {
                 plain: row.plain
             )
         )
+    }
+}
+
+extension [HeldRow] {
+    /// The rows that are not shown since another row is, and the rows below them: nobody has deleted these.
+    fileprivate var replaced: Set<RowID> {
+        let below = Dictionary(grouping: filter { $0.why == .parent }, by: \.other)
+        var found: Set<RowID> = []
+        var next = filter(\.hasSuccessor).map(\.id)
+        while let id = next.popLast() {
+            guard found.insert(id).inserted else { continue }
+            next += (below[id] ?? []).map(\.id)
+        }
+        return found
     }
 }
 

@@ -113,6 +113,10 @@ extension Qualified.Verdict {
         let local = Set(rule.local.compactMap { table.column($0.text) }).subtracting(
             table.primaryKey
         )
+        if let column = local.sorted().map({ table.columns[$0] }).first(where: \.needsValue) {
+            self = .refused(.localWithoutDefault(table: table.name, column: column.name))
+            return
+        }
         let identity: SyncTable.Identity
         if let columns = rule.identity {
             var places: [Int] = []
@@ -137,6 +141,13 @@ extension Qualified.Verdict {
             return
         }
         self = .syncs(Qualified(schema: table, identity: identity, local: local))
+    }
+}
+
+extension ColumnSchema {
+    /// Whether a row cannot be inserted without a value of it.
+    fileprivate var needsValue: Bool {
+        isNotNull && !isGenerated && defaultValue == .constant(.null)
     }
 }
 

@@ -27,6 +27,8 @@ public enum SyncRefusal: ExplainedError, Equatable {
     case identity(table: String, column: String)
     /// The map identifies rows by columns in which two rows are equal.
     case ambiguousIdentity(table: String, columns: [String])
+    /// The map keeps a column on each device without which no row of another device can be inserted.
+    case localWithoutDefault(table: String, column: String)
     /// Two tables, or two columns of one table, would have the same wire name.
     case sameName(String, other: String)
     /// With the new schema, a column names rows of another table than before, or of none.
@@ -42,10 +44,8 @@ public enum SyncRefusal: ExplainedError, Equatable {
         switch self {
         case .encoding(let encoding): "the store's text is \(encoding), which does not sync"
         case .coreData: "the store is one of Core Data, and does not name its entities"
-        case .collation(let table, let column?, let collation):
-            "'\(table).\(column)' sorts by '\(collation)', which only the application has"
-        case .collation(let table, nil, let collation):
-            "'\(table)' compares by '\(collation)', which only the application has"
+        case .collation(let table, let column, let collation):
+            "'\(table)\(column.map { ".\($0)" } ?? "")' sorts by '\(collation)', which only the application has"
         case .function(let table, let function):
             "'\(table)' needs the function '\(function)', which only the application has"
         case .unwritable(let table, let reason): "'\(table)' cannot be written: \(reason)"
@@ -66,6 +66,8 @@ public enum SyncRefusal: ExplainedError, Equatable {
         case .ambiguousIdentity(let table, let columns):
             "the map identifies rows of '\(table)' by \(columns.map { "'\($0)'" }.joined(separator: ", ")),"
                 + " and two rows have the same values there"
+        case .localWithoutDefault(let table, let column):
+            "the map keeps '\(table).\(column)' local, which is NOT NULL without a default: rows of other devices lack it"
         case .sameName(let name, let other):
             "'\(name)' and '\(other)' would travel by the same name: the map says that one had the name of the"
                 + " other"
@@ -106,7 +108,7 @@ public enum SyncRefusal: ExplainedError, Equatable {
         case .encoding, .coreData: false
         case .collation, .function, .unwritable, .mixedTrigger, .strangeTrigger,
             .undeclaredReference, .referenceToLeftOut, .unknownReference, .identity,
-            .ambiguousIdentity, .sameName, .otherReference, .renamed:
+            .ambiguousIdentity, .localWithoutDefault, .sameName, .otherReference, .renamed:
             true
         }
     }
@@ -133,6 +135,8 @@ public enum SyncRefusal: ExplainedError, Equatable {
         case .unknownReference: "name a table that it has, or say 'none' if it is no reference"
         case .identity: "name columns that it has, and that mean the same everywhere"
         case .ambiguousIdentity: "name columns that differ in all rows, or make one row of the two"
+        case .localWithoutDefault(_, let column):
+            "take '\(column)' out of 'local' in the map, or give it a default in the schema"
         case .sameName: "take 'was' out of the map, unless the old name is gone from the store"
         case .otherReference(let table, let column, let parent, let was):
             #"say in the map: {"tables": {"\#(table)": {"references": {"\#(column)": "\#(parent ?? was ?? "TABLE")"}}}}"#

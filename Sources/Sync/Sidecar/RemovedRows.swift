@@ -133,9 +133,12 @@ struct RemovedRows {
 
     /// Forgets what went long ago, and the oldest entries beyond a size.
     func expire(_ rules: UpkeepRules, now: Int64) throws {
+        let last = try access.integer("expired") ?? now
+        let time = min(now, last + rules.removedAging)
+        try access.set("expired", time)
         try access.run(
             "DELETE FROM removed WHERE conflict = 0 AND at < ?",
-            [now - rules.removedKeeping]
+            [time - rules.removedKeeping]
         )
         try access.run(
             """
@@ -145,6 +148,14 @@ struct RemovedRows {
             """,
             [rules.removedBytes]
         )
+    }
+
+    /// Returns the number under which a row that is not shown is listed.
+    func entry(ofHeld id: RowID) throws -> Int64? {
+        try access.first(
+            "SELECT max(n) FROM removed WHERE id = ? AND kind IN ('yielded', 'hidden') AND settled = 1",
+            .id(id)
+        ) { $0.isNull(0) ? nil : $0.integer(0) } ?? nil
     }
 
     /// Adds the rows and references that are not shown and that the list lacks, so that each has a number.

@@ -26,6 +26,8 @@ public struct UpkeepRules: Sendable {
     public var blobKeeping = 30 * 24 * hour
     /// The time for which rows and values are kept that sync took out of the store.
     public var removedKeeping = 30 * 24 * hour
+    /// The most by which they grow older from one run to the next: a clock that is once ahead must not end them.
+    public var removedAging = 24 * hour
     /// The greatest number of their bytes.
     public var removedBytes: Int64 = 256 << 20
     /// The least time between two cards of a device.

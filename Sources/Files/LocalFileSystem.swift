@@ -167,6 +167,21 @@ extension FilePath {
         return FilePath(platformString: resolved)
     }
 
+    /// The absolute path without symbolic links and `..`, as far as its components exist.
+    public var resolvedIfPresent: FilePath {
+        var (above, missing) = (self, [FilePath.Component]())
+        while !above.isEmpty {
+            if let resolved = try? above.resolved() {
+                return resolved.appending(missing.reversed())
+            }
+            guard let last = above.lastComponent else { return self }
+            missing.append(last)
+            above.removeLastComponent()
+        }
+        let directory = (try? FilePath(".").resolved()) ?? "."
+        return directory.appending(missing.reversed()).lexicallyNormalized()
+    }
+
     /// Returns the target of this symbolic link (readlink(2)); a relative target is resolved against the link's
     /// directory.
     public func linkTarget() throws -> FilePath {

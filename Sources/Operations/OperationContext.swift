@@ -19,6 +19,8 @@ public struct OperationContext: Sendable {
     public var reportsDetails = false
     /// The user's own lock file; without it, another user's lock on a directory blocks runs.
     public var locks: FilePath?
+    /// The program's own directories, with the variables that name their places; none may be in a stores directory.
+    public var ownDirectories: [(variable: String, path: FilePath)] = []
 
     public init(
         report: @escaping @Sendable (OperationEvent) -> Void = { _ in },

@@ -14,6 +14,8 @@ public enum OperationError: ExplainedError {
     case backupFailed(any Error)
     /// The remote folder is the stores directory, or inside it.
     case remoteInsideStores(String, FilePath)
+    /// A directory of the program is the stores directory, or inside it; `variable` names its place.
+    case ownDirectoryInsideStores(FilePath, FilePath, variable: String)
     /// The archive would not fit in the place where it is made; nothing was changed.
     case noSpace(FilePath, needed: Int64, available: Int64)
     /// The backup would not be encrypted, and the one before it is.
@@ -28,7 +30,9 @@ public enum OperationError: ExplainedError {
         // It was not done after all.
         case .backupFailed(RemoteError.notSynced(_, _, let error)): FailureOutcome(of: error)
         case .backupFailed(let cause): FailureOutcome(of: cause)
-        case .noStores, .nothingToBackUp, .everyStoreLeftOut, .remoteInsideStores: .failed
+        case .noStores, .nothingToBackUp, .everyStoreLeftOut, .remoteInsideStores,
+            .ownDirectoryInsideStores:
+            .failed
         }
     }
 
@@ -42,6 +46,8 @@ public enum OperationError: ExplainedError {
         case .backupFailed(let error): "backup failed, nothing was changed: \(explain(error))"
         case .remoteInsideStores(let address, let stores):
             "the remote folder '\(address)' is inside the stores directory '\(printable(stores))'"
+        case .ownDirectoryInsideStores(let path, let stores, _):
+            "the program's own directory '\(printable(path))' is inside the stores directory '\(printable(stores))': backups would contain its keys, and a restore would replace them"
         case .noSpace(let path, let needed, let available):
             "no space for the archive at '\(printable(path))': about \(byteCount(needed)) are needed and \(byteCount(available)) are free"
         case .wouldBePlain(let last):
@@ -59,6 +65,8 @@ public enum OperationError: ExplainedError {
         case .backupFailed(let cause): Advice.after(cause)
         case .remoteInsideStores:
             "backups there would be lost with the stores: name another folder with '--remote'"
+        case .ownDirectoryInsideStores(_, _, let variable):
+            "set '\(variable)' to a directory elsewhere, or name another stores directory with '--stores'"
         case .noSpace:
             "free some space there, or with rclone: '--set staging=DIR' on another disk, or '--set spool=false'"
         case .keepsNothing:

@@ -1,7 +1,7 @@
 internal import Backups
 internal import Files
 internal import Stores
-internal import SystemPackage
+public import SystemPackage
 
 extension StoresDirectory {
     /// Opens a directory to back it up or to look into it.
@@ -15,15 +15,17 @@ extension StoresDirectory {
         }
     }
 
-    /// Throws if the remote folder is the stores directory or inside it.
+    /// Throws if the remote folder, or a directory of the program, is the stores directory or inside it.
     ///
     /// Every archive would contain the ones before it, and a restore would remove them all.
-    func refuseRemote(_ folder: BackupFolder) throws {
+    func refuseRemote(_ folder: BackupFolder, _ context: OperationContext) throws {
+        try context.refuseOwnDirectories(in: path)
         for (place, name) in [
             (folder.staging, folder.address),
+            (folder.workplace, printable(folder.workplace)),
             (folder.outbox?.path, folder.outbox?.path.string ?? ""),
         ] {
-            guard let place = try? place?.resolved(), place.starts(with: path) else { continue }
+            guard let place, place.resolvedIfPresent.starts(with: path) else { continue }
             throw OperationError.remoteInsideStores(name, path)
         }
     }
@@ -53,6 +55,21 @@ extension StoresDirectory {
                 return .skip
             }
             return .descend
+        }
+    }
+}
+
+extension OperationContext {
+    /// Throws if a directory of the program is the stores directory, or inside it.
+    ///
+    /// A backup would contain the keys, and a restore would replace them. A run creates a directory that is missing.
+    ///
+    /// - Throws: `OperationError.ownDirectoryInsideStores`.
+    public func refuseOwnDirectories(in stores: FilePath) throws {
+        let stores = stores.resolvedIfPresent
+        for (variable, directory) in ownDirectories
+        where directory.resolvedIfPresent.starts(with: stores) {
+            throw OperationError.ownDirectoryInsideStores(directory, stores, variable: variable)
         }
     }
 }

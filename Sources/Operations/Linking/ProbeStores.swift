@@ -39,6 +39,7 @@ public struct ProbeStores: Sendable {
         } catch let error as FileError where error.isMissing {
             throw OperationError.noStores(path)
         }
+        try context.refuseOwnDirectories(in: directory.path)
         let survey = try directory.survey(
             threads: context.threads,
             isCancelled: context.checkCancellation

@@ -202,9 +202,10 @@ public struct RestoreBackup: Sendable {
         _ locks: RestoreLocks
     ) throws {
         try plan.archived.checkSpace(for: plan.part?.allocated, at: paths.volume)
+        try context.refuseOwnDirectories(in: paths.live)
         if locks.live != nil {
             let live = try StoresDirectory(paths.live)
-            try live.refuseRemote(folder)
+            try live.refuseRemote(folder, context)
             try live.refuseToBeReplaced(withBackupsIn: folder, part: plan.roots)
         }
         let origin = folder.origin ?? Origin(of: paths.live)

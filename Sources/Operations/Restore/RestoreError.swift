@@ -62,7 +62,8 @@ public enum RestoreError: ExplainedError {
         switch error {
         case rolledBack, rollbackFailed, storesInUse, changed, held, tooLarge, inTheWay,
             restoreFailed,
-            targetNotEmpty, declined, OperationError.remoteInsideStores, is CancellationError:
+            targetNotEmpty, declined, OperationError.remoteInsideStores,
+            OperationError.ownDirectoryInsideStores, is CancellationError:
             error
         default: restoreFailed(error)
         }

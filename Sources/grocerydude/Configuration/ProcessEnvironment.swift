@@ -42,6 +42,14 @@ enum ProcessEnvironment {
     static var cache: String { directory("XDG_CACHE_HOME", else: ".cache") }
     static var state: String { directory("XDG_STATE_HOME", else: ".local/state") }
     static var configuration: String { directory("XDG_CONFIG_HOME", else: ".config") }
+    /// The directories with the program's keys, log, caches and configuration.
+    static var ownDirectories: [(variable: String, path: FilePath)] {
+        let places = [
+            ("XDG_STATE_HOME", state), ("XDG_CONFIG_HOME", configuration),
+            ("XDG_CACHE_HOME", cache),
+        ]
+        return places.map { ($0, FilePath($1 + "/grocerydude")) }
+    }
     /// The home directory from HOME, or else from the system's list of users.
     static var home: String { value("HOME") ?? NSHomeDirectory() }
 

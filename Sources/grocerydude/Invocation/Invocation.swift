@@ -58,6 +58,7 @@ struct Invocation {
         )
         context.reportsDetails = console.style.level >= .verbose
         context.locks = FilePath(ProcessEnvironment.state + "/grocerydude/locks")
+        context.ownDirectories = ProcessEnvironment.ownDirectories
         self.context = context
         log = RunLog(FilePath(ProcessEnvironment.state + "/grocerydude/log.sqlite"))
         var memory = BackupMemory(

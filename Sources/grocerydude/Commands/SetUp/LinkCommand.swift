@@ -137,6 +137,7 @@ struct LinkCommand: ConsoleCommand {
         {
             throw CommandError.ofOtherStores(profile: place.profile, printable(present))
         }
+        try invocation.context.refuseOwnDirectories(in: path)
         if case .directory(let folder) = RemoteAddress(invocation.place),
             FilePath(folder).starts(with: path)
         {

@@ -40,6 +40,7 @@ enum RunLogSchema {
         }
         migrator.registerMigration("3: notices", migrate: addNotices)
         migrator.registerMigration("4: uneventful runs", migrate: addUneventfulRuns)
+        migrator.registerMigration("5: futile restores", migrate: addFutileRestores)
         return migrator
     }
 

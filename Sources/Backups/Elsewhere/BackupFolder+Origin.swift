@@ -78,20 +78,26 @@ extension BackupFolder {
 
     /// Returns the backup that undoes the last restore of the own stores directory, including waiting ones.
     ///
-    /// - Parameters: see `latest`.
+    /// - Parameters:
+    ///   - futile: the safety backups of restores that changed nothing; see `latest` for the others.
     /// - Returns: the backup, and the error if the folder is unreachable and only waiting ones are known.
     /// - Throws: `BackupFolderError.nothingToUndo`; `.undoneElsewhere` if all safety backups are of other stores
     ///   directories, `.unknownUndo` if several may be meant; `RemoteError`, `FileError`.
     package func newestSafety(
         now: Date,
+        passingOver futile: Set<String> = [],
         fetching: (Int64) -> Void
     ) async throws -> (backup: Backup, unreachable: (any Error)?) {
         let (listing, unreachable) = try await listWithWaiting()
         do {
             let newest = try listing.backups.newestSafety(address: address, now: now)
-            var candidates: [Backup] = []
+            var (candidates, isFutile) = ([Backup](), false)
             for one in listing.backups.filter(\.isSafety).real(at: now) {
                 let known = try await knowing(one, fetching)
+                if let id = known.id, futile.contains(id.rawValue) {
+                    isFutile = true
+                    continue
+                }
                 guard known.origin != nil else {
                     if known.distrust == nil || known.isAnonymous { candidates.append(known) }
                     continue
@@ -102,6 +108,7 @@ extension BackupFolder {
                 break
             }
             guard let first = candidates.first else {
+                if isFutile { throw BackupFolderError.nothingToUndo(address) }
                 let named = newest.distrust == nil ? newest.displayName : nil
                 throw BackupFolderError.undoneElsewhere(address, newest: named)
             }

@@ -10,7 +10,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case noneUntil(String, address: String)
     /// The folder has safety backups only.
     case onlySafetyBackups(String)
-    /// The folder has no safety backup.
+    /// The folder has no safety backup of a restore that took effect.
     case nothingToUndo(String)
     /// All safety backups are of other stores directories.
     case undoneElsewhere(String, newest: String?)
@@ -71,7 +71,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .onlySafetyBackups(let address):
             "'\(address)' has only safety backups, which restores made"
         case .nothingToUndo(let address):
-            "there is no restore to undo: '\(address)' has no safety backup"
+            "there is no restore to undo: '\(address)' has no safety backup of one that took effect"
         case .undoneElsewhere(let address, _):
             "there is no restore of this stores directory to undo: all safety backups in '\(address)' are of another machine or stores directory, or not signed by a known machine"
         case .unknownUndo(let address, let names):

@@ -24,6 +24,9 @@ extension RestoreBackup {
                 removeReplaced(&swap)
             }
         } catch {
+            if [.staging, .settled].contains(swap.journal.phase) {
+                context.noteFutile(swap.journal.safety, in: folder.memory.log)
+            }
             end(&swap)
             throw error
         }
@@ -47,6 +50,8 @@ extension RestoreBackup {
                 // Check before the safety backup, because a refused restore needs none, and once more after it.
                 if !options.application.stop.isEmpty { try refuseIfInUse(plan, swap.paths) }
                 let safety = try await makeSafetyBackup(of: swap.paths, before: plan, locks)
+                swap.journal.safety = safety.backup?.id?.rawValue
+                if swap.journal.safety != nil { try swap.write() }
                 if let refusal = try exchange(&swap, plan, locks, after: safety, staged) {
                     try stageInside(&swap, plan, locks, since: refusal)
                     staged = try fill(swap.paths, with: plan)

@@ -1,5 +1,6 @@
 public import Backups
 internal import Files
+internal import History
 internal import Remotes
 internal import Stores
 internal import SystemPackage
@@ -13,6 +14,16 @@ extension OperationContext {
         in folder: BackupFolder
     ) async throws -> [String] {
         try await look(at: safety, in: folder.home(of: safety)) { $0.header?.replaced ?? [] }
+    }
+
+    /// Records that a restore changed nothing, so that its safety backup undoes none; a failure is reported.
+    func noteFutile(_ safety: String?, in log: RunLog?) {
+        guard let safety, let log else { return }
+        do {
+            try log.recordFutileRestore(safety: safety)
+        } catch {
+            warn("'restore --undo' will take this restore for the last one: \(explain(error))")
+        }
     }
 }
 

@@ -14,7 +14,7 @@ extension RestoreBackup {
         _ plan: RestorePlan,
         _ paths: RestorePaths,
         _ locks: RestoreLocks,
-        isApplicationStopped: Bool = false
+        after first: RestoreJournal? = nil
     ) throws -> NameSwap {
         try paths.makeRoom(
             settingAside: options.setsAsideLeftovers,
@@ -23,7 +23,8 @@ extension RestoreBackup {
         )
         var journal = RestoreJournal(phase: .staging, backup: plan.name)
         journal.allowsDamage = options.allowsDamage
-        journal.isApplicationStopped = isApplicationStopped
+        journal.isApplicationStopped = first?.isApplicationStopped ?? false
+        journal.safety = first?.safety
         journal.part = plan.roots
         var swap = NameSwap(paths: paths, fileSystem: fileSystem, journal: journal)
         do {
@@ -32,12 +33,7 @@ extension RestoreBackup {
         } catch {
             end(&swap)
             guard let refusal = renameRefusal(error, paths, locks) else { throw error }
-            return try stage(
-                plan,
-                inside(paths, since: refusal),
-                locks,
-                isApplicationStopped: isApplicationStopped
-            )
+            return try stage(plan, inside(paths, since: refusal), locks, after: first)
         }
     }
 
@@ -55,7 +51,7 @@ extension RestoreBackup {
             plan,
             inside(first.paths, since: refusal),
             locks,
-            isApplicationStopped: first.journal.isApplicationStopped
+            after: first.journal
         )
         do {
             try first.removeJournal()

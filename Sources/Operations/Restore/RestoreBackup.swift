@@ -151,6 +151,7 @@ public struct RestoreBackup: Sendable {
             let recovery = RecoverRestore(
                 of: plan.stores,
                 announcing: options.announcement,
+                log: folder.memory.log,
                 context: context,
                 fileSystem: fileSystem
             )

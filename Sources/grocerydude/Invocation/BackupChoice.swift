@@ -56,7 +56,11 @@ struct BackupChoice {
     ///   `CommandError.restoreWithoutSafety` if the last restore made no safety backup.
     func toUndo() async throws -> Backup {
         let safety = try await known(
-            folder.newestSafety(now: invocation.now, fetching: showFetching)
+            folder.newestSafety(
+                now: invocation.now,
+                passingOver: invocation.log.futileRestores(),
+                fetching: showFetching
+            )
         )
         // A safety backup has the time at which its restore began, in seconds.
         if let last = lastRestore(), let made = safety.ownTime,

@@ -69,6 +69,7 @@ struct CommandRun {
             try await RecoverRestore(
                 of: invocation.stores,
                 announcing: invocation.announcement,
+                log: invocation.log,
                 context: invocation.context,
                 fileSystem: invocation.fileSystem
             ).run()

@@ -144,6 +144,7 @@ public struct ReturnRows: Sendable {
 
     /// Removes the safety backup after a failure, because an undo would otherwise return to it.
     private func discard(_ backup: Backup?) async {
+        context.noteFutile(backup?.id?.rawValue, in: folder.memory.log)
         guard let backup, !backup.isWaiting else { return }
         _ = try? await folder.remove(backup, at: options.restore.backup.date, keepingTrash: .zero)
     }

@@ -1,4 +1,5 @@
 public import Files
+public import History
 public import SystemPackage
 
 /// Finishes or undoes a restore that a crash interrupted.
@@ -9,14 +10,17 @@ public struct RecoverRestore: Sendable {
     private let fileSystem: any FileSystem
     private let context: OperationContext
     private let announcement: RestoreAnnouncement
+    private let log: RunLog?
 
     public init(
         of stores: FilePath,
         announcing announcement: RestoreAnnouncement = RestoreAnnouncement(),
+        log: RunLog? = nil,
         context: OperationContext,
         fileSystem: any FileSystem = LocalFileSystem()
     ) {
         self.stores = stores
+        self.log = log
         self.context = context
         self.announcement = announcement
         self.fileSystem = fileSystem
@@ -73,6 +77,9 @@ public struct RecoverRestore: Sendable {
             report(recovery, swap.journal)
             if case .finished = recovery {
                 announcement.make(of: swap.journal.backup, in: paths.live, context)
+            } else {
+                // A journal is only settled if the restore was rolled back.
+                context.noteFutile(swap.journal.safety, in: log)
             }
         }
         try swap.removeJournal()

@@ -39,6 +39,8 @@ struct RestoreJournal: Codable {
     var new: FileInfo.Identity?
     /// The backup's name, for messages.
     var backup: String
+    /// The identity of the backup that was made of the present data, once it is made; `nil` without one.
+    var safety: String?
     /// The number of staged stores, from the exchange on.
     var stores = 0
     /// Whether damaged stores are restored too.

@@ -1,0 +1,65 @@
+import Files
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Restores that are undone after others which changed nothing.
+@Suite("Undoing the last restore that took effect")
+struct UndoTests {
+    private let program: Program
+    private let places: String
+
+    /// Makes a backup, and adds an item after it.
+    init() throws {
+        program = try Program()
+        try program.make(stores: "Stores", remote: "Remote")
+        let (stores, remote) = (program.sandbox.path("Stores"), program.sandbox.path("Remote"))
+        places = "stores: \(stores)\nremote: \(remote)\n"
+        try program.configure(places)
+        try program.expect("backup")
+        try program.expect("items", "add", "Quinces")
+    }
+
+    /// Restores while the configuration has these commands around a restore.
+    private func restore(_ hooks: String, status: Int32) throws {
+        try program.configure(places + "hooks: {restore: {\(hooks)}}\n")
+        try program.expect("restore", "latest", "--yes", status: status)
+        try program.configure(places)
+    }
+
+    private func expectNothingToUndo() throws {
+        for arguments in [["--undo", "--yes"], ["--undo", "--dry-run"]] {
+            let outcome = try program.expect(["restore"] + arguments, status: 10)
+            #expect(outcome.errors.contains("there is no restore to undo"), "\(outcome.errors)")
+        }
+        #expect(try program.run("items").text.contains("Quinces"))
+    }
+
+    @Test("passes over restores that were rolled back")
+    func rolledBack() throws {
+        try program.expect("restore", "latest", "--yes")
+        try program.expect("items", "add", "Figs")
+        try restore("verify: 'false'", status: 21)
+        #expect(try program.run("items").text.contains("Figs"))
+        try program.expect("restore", "--undo", "--yes")
+        let items = try program.run("items").text
+        #expect(items.contains("Quinces") && !items.contains("Figs"))
+    }
+
+    @Test("is refused if no restore took effect")
+    func nothing() throws {
+        try restore("verify: 'false'", status: 21)
+        try expectNothingToUndo()
+    }
+
+    @Test("is refused if the only restore was killed, and the next command undid it")
+    func killed() throws {
+        let stop = "stop: 'kill -KILL $PPID'"
+        try restore(stop, status: 128 + 9)
+        try expectNothingToUndo()
+        // It starts, is not well, and is stopped; and is killed with the restore when it starts again.
+        let start = "start: 'test ! -e unwell || kill -KILL $PPID'"
+        try restore("\(start), verify: 'touch unwell; false'", status: 128 + 9)
+        try expectNothingToUndo()
+    }
+}

@@ -82,9 +82,16 @@ extension BackupFolder {
 
     /// Returns the warning that the newest own backup is older than an earlier one.
     ///
-    /// The folder may have been reset to an older state.
-    package func lagWarning(beside backups: [Backup]) async -> String? {
+    /// The folder may have been reset to an older state. Backups that wait for it on this machine count.
+    package func lagWarning(beside listed: [Backup]) async -> String? {
         guard keys.signers != nil else { return nil }
+        var backups = listed
+        do {
+            backups += try await outbox?.waiting() ?? []
+        } catch {
+            return "the backups that wait for the folder are not known: \(explain(error))"
+        }
+        backups.sortNewestFirst()
         let newest = own(backups).ordinary.first { $0.timeSource == .manifest }
         guard let newer = newer(than: newest) else { return nil }
         let trashed = await trashedNames()

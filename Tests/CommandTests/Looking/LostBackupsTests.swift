@@ -83,4 +83,21 @@ struct LostBackupsTests {
         let backup = try program.expect("backup", "--quiet")
         #expect(!backup.errors.contains("gone"), "\(backup.errors)")
     }
+
+    @Test("A backup that waits on this machine is not reported as gone from the folder")
+    func waiting() throws {
+        let (files, sandbox) = (FileManager.default, program.sandbox)
+        let (remote, away) = (sandbox.path("Remote").string, sandbox.path("Away").string)
+        try files.moveItem(atPath: remote, toPath: away)
+        let backup = try program.run("backup", "--set", "queue=true")
+        try files.moveItem(atPath: away, toPath: remote)
+        #expect(backup.errors.contains("waits"), "\(backup.errors)")
+        // The newest of all is remembered.
+        try program.expect("show", "latest")
+        for command in [["status"], ["prune", "--keep-last", "9"], ["list"], ["show", "latest"]] {
+            let outcome = try program.run(command)
+            let text = outcome.text + outcome.errors
+            #expect(!text.contains("gone") && !text.contains("fell behind"), "\(text)")
+        }
+    }
 }

@@ -104,6 +104,11 @@ public protocol RemoteService: Sendable {
     /// The name of the remote in the program's configuration; `nil` for one that the address itself describes.
     var remoteName: String? { get }
 
+    /// Returns the directories of this machine that the folder is in, although a program reaches it.
+    ///
+    /// - Throws: `CancellationError`.
+    func directories() async throws -> [FilePath]
+
     /// Returns the program's version.
     ///
     /// - Throws: `RemoteError.noRclone`, `.rclone`.

@@ -45,7 +45,7 @@ extension CreateBackup {
     /// - Throws: `OperationError`, `FileError`, `CancellationError`.
     public func preview(folderMayBeNew mayBeNew: Bool = false) async throws -> BackupPreview {
         let directory = try StoresDirectory(backingUp: path)
-        try directory.refuseRemote(folder, context)
+        try await context.refuse(folder, in: directory.path)
         var preview = BackupPreview()
         try preview.lookForRestores(of: self)
         preview.attempt { try refuseLocked(directory.path) }

@@ -87,7 +87,7 @@ public struct CreateBackup: Sendable {
         _ directory: StoresDirectory,
         holding locked: [FilePath] = []
     ) async throws -> Outcome {
-        try directory.refuseRemote(folder, context)
+        try await context.refuse(folder, in: directory.path)
         if options.queues, let outbox = folder.outbox {
             return try await run(directory, queueingIn: outbox, holding: locked)
         }

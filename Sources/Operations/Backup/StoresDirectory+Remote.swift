@@ -1,5 +1,6 @@
-internal import Backups
+public import Backups
 internal import Files
+internal import Remotes
 internal import Stores
 public import SystemPackage
 
@@ -12,21 +13,6 @@ extension StoresDirectory {
             try self.init(path)
         } catch let error as FileError where error.isMissing {
             throw OperationError.noStores(path)
-        }
-    }
-
-    /// Throws if the remote folder, or a directory of the program, is the stores directory or inside it.
-    ///
-    /// Every archive would contain the ones before it, and a restore would remove them all.
-    func refuseRemote(_ folder: BackupFolder, _ context: OperationContext) throws {
-        try context.refuseOwnDirectories(in: path)
-        for (place, name) in [
-            (folder.staging, folder.address),
-            (folder.workplace, printable(folder.workplace)),
-            (folder.outbox?.path, folder.outbox?.path.string ?? ""),
-        ] {
-            guard let place, place.resolvedIfPresent.starts(with: path) else { continue }
-            throw OperationError.remoteInsideStores(name, path)
         }
     }
 
@@ -60,12 +46,30 @@ extension StoresDirectory {
 }
 
 extension OperationContext {
+    /// Throws if the remote folder, or a directory of the program, is the stores directory or inside it.
+    ///
+    /// Every archive would contain the ones before it, and a restore would remove them all.
+    ///
+    /// - Throws: `OperationError.remoteInsideStores`, `.ownDirectoryInsideStores`; `CancellationError`.
+    public func refuse(_ folder: BackupFolder, in stores: FilePath) async throws {
+        try refuseOwnDirectories(in: stores)
+        let stores = stores.resolvedIfPresent
+        var places = [
+            (folder.staging, folder.address), (folder.workplace, printable(folder.workplace)),
+        ]
+        places += [folder.outbox?.path].compactMap(\.self).map { ($0, printable($0)) }
+        places += try await folder.remote.service?.directories().map { ($0, folder.address) } ?? []
+        for (place, name) in places where place.resolvedIfPresent.starts(with: stores) {
+            throw OperationError.remoteInsideStores(name, stores)
+        }
+    }
+
     /// Throws if a directory of the program is the stores directory, or inside it.
     ///
     /// A backup would contain the keys, and a restore would replace them. A run creates a directory that is missing.
     ///
     /// - Throws: `OperationError.ownDirectoryInsideStores`.
-    public func refuseOwnDirectories(in stores: FilePath) throws {
+    func refuseOwnDirectories(in stores: FilePath) throws {
         let stores = stores.resolvedIfPresent
         for (variable, directory) in ownDirectories
         where directory.resolvedIfPresent.starts(with: stores) {

@@ -183,7 +183,7 @@ public struct RestoreBackup: Sendable {
         }
         if !options.isDryRun { paths = paths.sparingHeld(context.note) }
         do {
-            try check(plan, paths, locks)
+            try await check(plan, paths, locks)
             var outcome = Outcome(plan, path: paths.live, replacesData: locks.live != nil)
             if options.isDryRun {
                 try rehearse(plan, paths, &outcome)
@@ -201,12 +201,11 @@ public struct RestoreBackup: Sendable {
         _ plan: RestorePlan,
         _ paths: RestorePaths,
         _ locks: RestoreLocks
-    ) throws {
+    ) async throws {
         try plan.archived.checkSpace(for: plan.part?.allocated, at: paths.volume)
-        try context.refuseOwnDirectories(in: paths.live)
+        try await context.refuse(folder, in: paths.live)
         if locks.live != nil {
             let live = try StoresDirectory(paths.live)
-            try live.refuseRemote(folder, context)
             try live.refuseToBeReplaced(withBackupsIn: folder, part: plan.roots)
         }
         let origin = folder.origin ?? Origin(of: paths.live)

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Processes
+public import SystemPackage
 
 // The place of the folder: the remote, its space and its account.
 extension RcloneFolder: RemoteService {
@@ -26,8 +27,11 @@ extension RcloneFolder: RemoteService {
                 if let value = facts[key], !value.isEmpty { return value }
             }
         }
-        let remotes = try await answer([String: [String: String]].self, ["config", "dump"], on: [])
-        return remotes?[remoteName]?["user"]
+        return try await LocalRoots(self).remotes[remoteName]?["user"]
+    }
+
+    public func directories() async throws -> [FilePath] {
+        try await LocalRoots(self).find(place)
     }
 
     public func version() async throws -> String {
@@ -41,7 +45,8 @@ extension RcloneFolder: RemoteService {
         String(decoding: try await run(command, on: operands).output, as: UTF8.self)
     }
 
-    private func answer<Answer: Decodable>(
+    /// Runs rclone, and returns its output as JSON; `nil` if it fails.
+    func answer<Answer: Decodable>(
         _ type: Answer.Type,
         _ command: [String],
         on operands: [String]? = nil

@@ -25,7 +25,9 @@ extension RcloneFolder {
             memory.wait(info, claim)
             throw RemoteError.exists(address, name: name)
         } catch {
-            if !Self.isHopeless(error) { try? await top.delete(claim.name) }
+            // Without a connection, or after an interruption, another request is pointless.
+            let isOver = (error as? RemoteError)?.isOfConnection ?? (error is CancellationError)
+            if !isOver { try? await top.delete(claim.name) }
             throw await clearer(error, sending: info.size)
         }
         do {
@@ -129,11 +131,6 @@ extension RcloneFolder {
             return RemoteError.noSpace(address, reason: "\(byteCount(free)) are free: \(reason)")
         default: return error
         }
-    }
-
-    /// Returns whether further requests to the remote are pointless.
-    private static func isHopeless(_ error: any Error) -> Bool {
-        (error as? RemoteError)?.isOfConnection ?? (error is CancellationError)
     }
 
     public func makePartialName() -> String {

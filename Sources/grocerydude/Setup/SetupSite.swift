@@ -95,11 +95,8 @@ struct SetupSite {
         profile.origins["remote"] = .flag("the folder")
         let attempt = Invocation(profile, invocation.console)
         let address = attempt.place
-        let folder = RemoteAddress(address)
-        if case .directory(let path) = folder {
-            guard !FilePath(path).starts(with: stores) else {
-                throw OperationError.remoteInsideStores(path, stores)
-            }
+        try await attempt.context.refuse(attempt.folder(), in: stores)
+        if case .directory(let path) = RemoteAddress(address) {
             try refuseUnmakeable(FilePath(path))
         }
         var facts = ["it will be made"]

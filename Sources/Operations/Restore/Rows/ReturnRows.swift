@@ -80,7 +80,7 @@ public struct ReturnRows: Sendable {
         } catch let error as FileError where error.isMissing {
             throw OperationError.noStores(path)
         }
-        try directory.refuseRemote(folder, context)
+        try await context.refuse(folder, in: directory.path)
         let opened = try await OpenedBackup(backup, in: folder, context: context)
         return try await context.withLock(on: directory.path) {
             // Try first: a failed run must not leave a safety backup that an undo would take for the last restore's.

@@ -97,7 +97,7 @@ struct LinkCommand: ConsoleCommand {
         ].filter { $0.value != nil }
         // The change is prepared first, since a person's file may decide the settings.
         try place.text(with: changes, in: place.profile)
-        try refuseOther(place, than: old, invocation)
+        try await refuseOther(place, than: old, invocation)
         try await target.configure(on: console)
         let facts = try await makeFolder(of: invocation, console)
         try await nameFirst(place, invocation)
@@ -127,7 +127,7 @@ struct LinkCommand: ConsoleCommand {
         _ place: LinkedPlace,
         than old: String?,
         _ invocation: Invocation
-    ) throws {
+    ) async throws {
         if let old, old != invocation.place, !replace {
             throw CommandError.alreadyLinked(profile: place.profile, to: invocation.address(old))
         }
@@ -137,12 +137,7 @@ struct LinkCommand: ConsoleCommand {
         {
             throw CommandError.ofOtherStores(profile: place.profile, printable(present))
         }
-        try invocation.context.refuseOwnDirectories(in: path)
-        if case .directory(let folder) = RemoteAddress(invocation.place),
-            FilePath(folder).starts(with: path)
-        {
-            throw OperationError.remoteInsideStores(folder, path)
-        }
+        try await invocation.context.refuse(invocation.folder(), in: path)
     }
 
     /// Makes the folder and tries it out, and returns its facts; doubts become warnings.

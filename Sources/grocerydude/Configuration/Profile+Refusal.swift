@@ -1,4 +1,3 @@
-internal import Age
 internal import Operations
 
 extension Profile {
@@ -8,10 +7,7 @@ extension Profile {
     /// - Throws: `OperationError.keepsNothing`; errors of keys.
     func refuseUseless(on console: Console) throws {
         try requirePolicy(retention)
-        let ring = KeyRing(keys, console)
-        let recipients = try ring.recipients()
-        if !recipients.isEmpty { try Recipient.check(recipients) }
-        if keys.signingKey != nil { _ = try ring.ownKeys() }
+        try KeyRing(keys, console).check()
     }
 
     /// Refuses to make backups that prune if nothing says what to keep, since a backup alone would look like success.

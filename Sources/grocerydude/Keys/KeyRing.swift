@@ -63,16 +63,16 @@ struct KeyRing: Sendable {
 
     /// Reads the secret keys.
     @Sendable
-    func identities() throws -> [Identity] {
+    func identities() throws -> [Identity] { try identities { try passphrase(isNew: false) } }
+
+    private func identities(_ passphrase: () throws -> Passphrase?) throws -> [Identity] {
         var paths = settings.identities
         if paths.isEmpty, try FileInfo.ifPresent(Self.usualPath) != nil { paths = [Self.usualPath] }
         return try paths.flatMap { path in
             warnIfReadable("the secret key", path)
             do {
                 let bytes = try File.contents(of: path, limit: Self.limit)
-                return try IdentityFile.identities(in: bytes, path: path) {
-                    try passphrase(isNew: false)
-                }
+                return try IdentityFile.identities(in: bytes, path: path, passphrase: passphrase)
             } catch let error as AgeError where !error.isOfKeys {
                 throw KeyError.badFile(path, error)
             }
@@ -85,14 +85,7 @@ struct KeyRing: Sendable {
         if let text = ProcessEnvironment.value(Self.passwordVariable) {
             return made(Array(text.utf8))
         }
-        if let path = settings.passwordFile {
-            warnIfReadable("the password in", path)
-            let bytes = try File.contents(of: path, limit: Self.limit)
-            return try firstLine(bytes, of: "'\(printable(path))'")
-        }
-        if let command = settings.passwordCommand {
-            return try firstLine(Self.output(of: command), of: "'\(command)'")
-        }
+        if let passphrase = try settingsPassphrase() { return passphrase }
         guard console.canAsk else { return isNew ? try missing() : nil }
         guard let passphrase = try console.secret("Password").flatMap({ made($0) }) else {
             return isNew ? try missing() : nil
@@ -103,6 +96,35 @@ struct KeyRing: Sendable {
             else { throw KeyError.passwordsDiffer }
         }
         return passphrase
+    }
+
+    /// Returns the password from the file or the command of the settings; `nil` if they have neither.
+    private func settingsPassphrase() throws -> Passphrase? {
+        if let path = settings.passwordFile {
+            warnIfReadable("the password in", path)
+            let bytes = try File.contents(of: path, limit: Self.limit)
+            return try firstLine(bytes, of: "'\(printable(path))'")
+        }
+        return try settings.passwordCommand.map {
+            try firstLine(Self.output(of: $0), of: "'\($0)'")
+        }
+    }
+
+    /// Checks that the keys and the password of the settings can be read, and asks for nothing.
+    ///
+    /// The environment's password does not count: a schedule has another environment.
+    ///
+    /// - Throws: `KeyError`, `AgeError`, `FileError`.
+    func check() throws {
+        let recipients = try recipients()
+        if !recipients.isEmpty { try Recipient.check(recipients) }
+        if settings.signingKey != nil { _ = try ownKeys() }
+        let passphrase = try settingsPassphrase()
+        do {
+            _ = try identities { passphrase }
+        } catch AgeError.needsPassphrase where passphrase == nil {
+            // A person types it.
+        }
     }
 
     private func warnIfReadable(_ what: String, _ path: FilePath) {

@@ -48,6 +48,8 @@ public struct Backup: Sendable, Equatable {
     private let localTime: Date?
     /// Whether its archive could not be read when it was inspected.
     public var isUnreadable = false
+    /// The system's reason why its archive could not be read, which may be whole.
+    package var refusal: String?
     /// Whether it is encrypted and no available key opens it, so that only its name is known.
     public var isSealed = false
     /// Whether its archive has a beginning and no end: it is still being copied, or was cut off.
@@ -96,14 +98,29 @@ public struct Backup: Sendable, Equatable {
     /// The damage that its latest checks or a glance found, or that the folder's annotations report.
     package var archiveDamage: String? {
         knownDamage
-            ?? (isCutOff ? Self.notReady : isUnreadable ? "its archive cannot be read" : nil)
+            ?? (isCutOff
+                ? Self.notReady
+                : isUnreadable ? refusal ?? "its archive cannot be read" : nil)
     }
 
     /// The damage that a check found.
     private var knownDamage: String? { checks.damaged?.damage ?? notedDamage }
 
-    /// Whether the missing end is its only known damage.
-    package var isNotReady: Bool { isCutOff && knownDamage == nil }
+    /// The kinds of damage, in words for a message.
+    public enum Trouble: String, Sendable {
+        case damaged = "is damaged"
+        /// Only its end is missing.
+        case notReady = "is not ready"
+        /// The system refuses to read it here.
+        case unread = "cannot be read"
+    }
+
+    /// The kind of its damage; `nil` if none is known.
+    public var trouble: Trouble? {
+        if damage == nil { return nil }
+        if knownDamage != nil { return .damaged }
+        return isCutOff ? .notReady : refusal != nil ? .unread : .damaged
+    }
 
     /// The reason not to rely on an archive without an end.
     package static let notReady = "it is still being copied, or was cut off"
@@ -195,8 +212,8 @@ extension Backup {
     package func warning(at now: Date) -> String? {
         if let warning = futureWarning(at: now) { return warning }
         if isAnomalous { return "'\(displayName)' has much less in it than the backup before it" }
-        if let damage = archiveDamage {
-            return "'\(displayName)' is \(isNotReady ? "not ready" : "damaged"): \(damage)"
+        if let damage = archiveDamage, let trouble {
+            return "'\(displayName)' \(trouble.rawValue): \(damage)"
         }
         let state = lack?.isGone == true ? "cannot be restored" : "may not be whole"
         return damage.map { "'\(displayName)' \(state): \($0)" }

@@ -203,6 +203,12 @@ public final class RunLog: Sendable {
         do {
             return try body()
         } catch let error as DatabaseError {
+            // SQLite does not say why.
+            if error.resultCode == .SQLITE_CANTOPEN, try FileInfo.ifPresent(path)?.kind == .file,
+                !path.allowsWriting
+            {
+                throw FileError.failed(.open, path, .permissionDenied)
+            }
             throw HistoryError(error, of: path)
         } catch let error as CocoaError {
             throw HistoryError.unreadable(path, reason: error.localizedDescription)

@@ -23,7 +23,7 @@ struct GlanceTests {
         }
         let glances = try await Glance.glances(at: files, keys: .none)
         let areCutOff = glances.map { glance -> Bool? in
-            guard case .unreadable(let isCutOff) = glance else { return nil }
+            guard case .unreadable(let isCutOff, _) = glance else { return nil }
             return isCutOff
         }
         #expect(areCutOff == (0..<count).map { $0.isMultiple(of: 3) })

@@ -39,7 +39,7 @@ extension BackupKeys {
     private static let unreadable = "the trusted keys cannot be read"
 
     fileprivate static func unreadable(_ error: any Error) -> String {
-        "\(unreadable): \(explain(error))"
+        "\(unreadable): \(explainedWithHint(error))"
     }
 }
 

@@ -86,3 +86,8 @@ public func explain(_ error: any Error) -> String {
     default: "\(error)"
     }
 }
+
+/// Returns an error as one line with its advice in parentheses, for a warning.
+public func explainedWithHint(_ error: any Error) -> String {
+    explain(error) + (Advice.after(error).map { " (\($0))" } ?? "")
+}

@@ -61,7 +61,8 @@ public enum FileError: ExplainedError, Equatable {
             case .noSpace, .diskQuotaExceeded:
                 "free some space where '\(printable(path))' is, and try again"
             case .permissionDenied, .notPermitted:
-                "run as the owner of '\(printable(action == .create ? path.removingLastComponent() : path))'"
+                path.givenBack.map { "root made it in a directory of yours: \($0)" }
+                    ?? "run as the owner of '\(printable(action == .create ? path.removingLastComponent() : path))'"
             case .readOnlyFileSystem: "mount it for writing, or choose a folder somewhere else"
             case .resourceBusy where action == .move, .improperLink where action == .move:
                 "unpack with 'grocerydude restore NAME --target DIR', and put it in place by hand"
@@ -91,6 +92,14 @@ public enum FileError: ExplainedError, Equatable {
     public var unsafeReason: String {
         guard case .unsafeName(_, let reason) = self else { return description }
         return reason
+    }
+
+    /// The system's reason why a file that exists could not be opened or read; `nil` for other errors.
+    public var refusal: String? {
+        guard case .failed(let action, _, let errno) = self, !isMissing,
+            [.open, .read, .inspect].contains(action)
+        else { return nil }
+        return reason(errno)
     }
 
     /// Whether a rename is impossible, whatever the directories contain.

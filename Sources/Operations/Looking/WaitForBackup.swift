@@ -22,14 +22,14 @@ public struct WaitForBackup: Sendable {
     /// - Throws: `RestoreError.restoreFailed` if it is not complete within the limit; `BackupFolderError.noBackup`
     ///   if it disappears; `RemoteError`; `CancellationError`.
     public func run(_ backup: Backup, atMost limit: Duration) async throws -> Backup {
-        guard backup.isNotReady else { return backup }
+        guard backup.trouble == .notReady else { return backup }
         let start = ContinuousClock.now
         if limit > .zero { context.note("waiting for '\(backup.displayName)': \(Backup.notReady)") }
         while true {
             let watch = FolderWatch(of: folder)
             let found = try await folder.list().backups
                 .matching(backup.name, address: folder.address)
-            guard found.isNotReady else { return found }
+            guard found.trouble == .notReady else { return found }
             let left = limit - start.duration(to: .now)
             guard left > .zero else {
                 throw RestoreError.restoreFailed(BackupFolderError.notReady(backup.displayName))

@@ -31,6 +31,8 @@ struct BackupRow: AnswerRow {
     var notReady: Bool
     /// The damage that a check or a glance found, on this or another machine.
     var damage: String?
+    /// The system's reason why its archive could not be read here.
+    var unread: String?
     var pinned: Bool
     var encrypted: Bool
     /// Whether no available key opened it, so that its content is unknown.
@@ -75,7 +77,7 @@ struct BackupRow: AnswerRow {
 
     private enum CodingKeys: CodingKey {
         case name, displayName, size, added, time, timeSource, reason, kind, needs, partial, anomaly
-        case damaged, notReady, damage, pinned, encrypted, sealed, waiting, origin, own
+        case damaged, notReady, damage, unread, pinned, encrypted, sealed, waiting, origin, own
         case signer, distrust, tags, note
         case lastCheck, deepestCheck
     }
@@ -118,9 +120,10 @@ struct BackupRow: AnswerRow {
         needs = backup.needs.map(\.name)
         partial = backup.isPartial
         anomaly = backup.isAnomalous
-        notReady = backup.isNotReady
-        damaged = backup.damage != nil && !notReady
+        notReady = backup.trouble == .notReady
+        damaged = backup.trouble == .damaged
         damage = damaged ? backup.damage : nil
+        unread = backup.trouble == .unread ? backup.damage : nil
         pinned = backup.isPinned
         encrypted = backup.isEncrypted
         sealed = backup.isSealed
@@ -179,10 +182,13 @@ struct BackupRow: AnswerRow {
         if encrypted { marks.append(sealed ? "encrypted, content unknown" : "encrypted") }
         if !tags.isEmpty { marks.append("[\(tags.joined(separator: ", "))]") }
         if let note { marks.append(note) }
-        if let distrustMark, !sealed, !notReady, damage == nil { marks.append(distrustMark) }
+        if let distrustMark, !sealed, !notReady, damage == nil, unread == nil {
+            marks.append(distrustMark)
+        }
         if partial { marks.append("partial") }
         if timeSource == Backup.TimeSource.file.rawValue { marks.append("time of its file") }
         if notReady { marks.append("not ready: \(Backup.notReady)") }
+        if let unread { marks.append("cannot be read: \(unread)") }
         if anomaly { marks.append("much less than before") }
         if let lastCheck { marks.append(mark(of: lastCheck)) }
         if let damage, lastCheck?.damage == nil { marks.append("DAMAGED: \(damage)") }

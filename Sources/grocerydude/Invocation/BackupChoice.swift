@@ -127,8 +127,8 @@ struct BackupChoice {
             // It may be the newest of these stores.
             throw CommandError.doubtful(
                 newer.displayName,
-                reason: "cannot be read",
-                isDamaged: true
+                reason: newer.refusal.map { "cannot be read: \($0)" } ?? "cannot be read",
+                isDamaged: newer.trouble == .damaged
             )
         }
         return chosen(found)
@@ -215,10 +215,12 @@ struct BackupChoice {
 
     /// Warns if the newest backup is known to be damaged; it is the newest all the same.
     private func warnOfDamage(_ choice: BackupFolder.Choice) {
-        guard let damage = choice.backup.damage else { return }
+        guard let damage = choice.backup.damage, let trouble = choice.backup.trouble else { return }
         let whole = choice.whole.map { "; the newest whole one is '\($0.displayName)'" } ?? ""
         let name = choice.backup.displayName
-        invocation.context.report(.warning("'\(name)', the newest, is damaged (\(damage))\(whole)"))
+        invocation.context.report(
+            .warning("'\(name)', the newest, \(trouble.rawValue) (\(damage))\(whole)")
+        )
     }
 
     private func showFetching(_ size: Int64) {

@@ -24,7 +24,7 @@ extension KeyRing {
             signingKey: signingKey,
             ownKeys: ownKeys,
             allowed: Self.allowedSigners,
-            vouchers: Self.vouchers
+            vouchers: vouchers
         )
         return Signers(source, at: now)
     }
@@ -37,7 +37,7 @@ extension KeyRing {
         do {
             return try wholeSigningKey()
         } catch let error as FileError where settings.signingKey == nil {
-            console.show(.warning("the backup is not signed: \(error)"))
+            console.show(.warning("the backup is not signed: \(explainedWithHint(error))"))
             return nil
         }
     }
@@ -121,8 +121,19 @@ extension KeyRing {
         return try AllowedSigners(String(decoding: text(of: path), as: UTF8.self), path: path)
     }
 
+    /// Reads the signatures of earlier keys; returns none, with a warning, if their file cannot be read.
     @Sendable
-    private static func vouchers() throws -> [String] {
+    private func vouchers() throws -> [String] {
+        do {
+            return try Self.keptVouchers()
+        } catch let error as FileError {
+            let reason = explainedWithHint(error)
+            console.show(.warning("no earlier key vouches for the signing key: \(reason)"))
+            return []
+        }
+    }
+
+    private static func keptVouchers() throws -> [String] {
         try SSHSignature.texts(in: text(of: vouchersPath))
     }
 
@@ -139,7 +150,7 @@ extension KeyRing {
         let new = SigningKey()
         let message = SSHMessage(of: Array(new.publicKey.text.utf8))
         let voucher = try old.sign(message, namespace: BackupSignature.keyNamespace).text
-        let vouchers = try [voucher] + Self.vouchers()
+        let vouchers = try [voucher] + Self.keptVouchers()
         // With this order, the signing key is trusted here and vouched for at any interruption.
         try Self.trust(old.publicKey, as: name)
         let fileSystem = LocalFileSystem()

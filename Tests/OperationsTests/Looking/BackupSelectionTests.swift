@@ -145,14 +145,14 @@ struct CutArchiveTests {
         for length in [3, 4, whole.count / 2, whole.count - 1] {
             try scene.sandbox.write(whole.prefix(length), to: "Remote/\(name)")
             let backup = try #require(try await scene.list().first)
-            #expect(backup.isUnreadable && backup.isNotReady, "\(length)")
+            #expect(backup.isUnreadable && backup.trouble == .notReady, "\(length)")
             let warning = backup.warning(at: Scene.morning + 60)
             #expect(warning?.hasSuffix("is not ready: \(Backup.notReady)") ?? false, "\(length)")
         }
         // Of another beginning, it is none.
         try scene.sandbox.write("no zip at all", to: "Remote/\(name)")
         let backup = try #require(try await scene.list().first)
-        #expect(backup.isUnreadable && !backup.isNotReady)
+        #expect(backup.isUnreadable && backup.trouble == .damaged)
     }
 
     @Test("A command waits for a truncated archive until it is whole")

@@ -88,10 +88,11 @@ public final class BackupCatalog: Sendable {
                 if let header { backups[index].take(header, signature) }
                 remember(backups[index], in: address)
             case .sealed: backups[index].isSealed = true
-            case .unreadable(let isCutOff):
+            case .unreadable(let isCutOff, let refusal):
                 // The backup is listed all the same, with the time in its name.
                 backups[index].isUnreadable = true
                 backups[index].isCutOff = isCutOff
+                backups[index].refusal = refusal
             }
         }
         for index in backups.indices { keys.judge(&backups[index]) }

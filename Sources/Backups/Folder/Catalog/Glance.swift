@@ -1,3 +1,4 @@
+internal import Files
 internal import Foundation
 internal import Remotes
 
@@ -6,7 +7,8 @@ enum Glance: Sendable {
     case read(BackupID, ManifestHeader?, BackupSignature)
     /// An encrypted archive that no available key opens.
     case sealed
-    case unreadable(isCutOff: Bool)
+    /// An archive that cannot be read; `refusal` is the system's reason, if that has one.
+    case unreadable(isCutOff: Bool, refusal: String?)
 
     /// The minimum number of archives for each thread.
     private static let leastShare = 32
@@ -56,7 +58,10 @@ enum Glance: Sendable {
         } catch let error where error.isOfKeys {
             self = .sealed
         } catch {
-            self = .unreadable(isCutOff: ArchivedBackup.isCutOff(location, error))
+            self = .unreadable(
+                isCutOff: ArchivedBackup.isCutOff(location, error),
+                refusal: (error as? FileError)?.refusal
+            )
         }
     }
 }

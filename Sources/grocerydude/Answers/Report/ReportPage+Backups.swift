@@ -26,7 +26,7 @@ extension ReportPage {
             return
                 "<figure><figcaption>\(label)</figcaption>\(chart.lane(times, label: label))</figure>"
         }
-        let damaged = report.backups.filter { $0.damage != nil }
+        let damaged = report.backups.filter { $0.trouble == .damaged }
         let lanes: [Markup?] =
             if let plan = report.plan {
                 [
@@ -139,7 +139,7 @@ extension ReportPage {
         var rows = words.map { depth, word -> (String, Markup) in
             (word, "\(depths.count { $0 == depth })")
         }
-        let damaged = backups.count { $0.damage != nil }
+        let damaged = backups.count { $0.trouble == .damaged }
         if damaged > 0 { rows.append(("damaged", "\(damaged)")) }
         let last = backups.compactMap(\.checks.last).max { $0.time < $1.time }
         rows.append(("last check", last.map { "\(text($0.time)), \($0.depth.word)" } ?? "never"))
@@ -244,7 +244,9 @@ extension ReportPage {
         if backup.isPinned { marks.append("pinned") }
         if backup.isPartial { marks.append("in part") }
         if backup.isAnomalous { marks.append("much less than before") }
-        if let damage = backup.damage { marks.append("damaged: \(damage)") }
+        if let damage = backup.damage, let trouble = backup.trouble {
+            marks.append("\(trouble.rawValue): \(damage)")
+        }
         if let distrust = backup.distrust { marks.append(distrust.mark) }
         marks += backup.tags.map { "[\($0)]" } + [backup.note].compactMap(\.self)
         let marked: Markup? =

@@ -199,7 +199,8 @@ extension ReportedProfile {
         if damaged.count > Self.namedDamage {
             problems.append(
                 ReportedProblem(
-                    text: "\(damaged.count - Self.namedDamage) more backups are damaged",
+                    text:
+                        "\(damaged.count - Self.namedDamage) more backups are damaged, or cannot be read",
                     command: command("check --all")
                 )
             )

@@ -282,14 +282,14 @@ struct RestoreCommand: FolderCommand {
         throw CommandError.doubtful(
             backup.displayName,
             reason: reason,
-            isDamaged: backup.damage != nil
+            isDamaged: backup.trouble == .damaged
         )
     }
 
     /// Returns what a backup is known to lack.
     private func doubts(about backup: Backup) -> [String] {
         [
-            backup.damage.map { "is damaged (\($0))" },
+            backup.trouble.map { "\($0.rawValue) (\(backup.damage ?? ""))" },
             backup.isPartial ? "was made in part only" : nil,
             backup.isAnomalous ? "has much less in it than the backup before it" : nil,
         ].compactMap(\.self)
@@ -390,8 +390,9 @@ struct RestoreCommand: FolderCommand {
                 .warning("'\(backup.displayName)' is not trusted: \(reason)")
             )
         }
-        if let damage = backup.damage {
-            invocation.context.report(.warning("'\(backup.displayName)' is damaged: \(damage)"))
+        if let damage = backup.damage, let trouble = backup.trouble {
+            let name = backup.displayName
+            invocation.context.report(.warning("'\(name)' \(trouble.rawValue): \(damage)"))
         }
         if backup.isAnomalous {
             invocation.context.report(

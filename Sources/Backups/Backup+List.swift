@@ -6,8 +6,8 @@ extension [Backup] {
     /// Finds the backup that a person means.
     ///
     /// - Parameters:
-    ///   - text: the backup's file name, its display name, any unique part of it, or its day as `2026-11-21`. `latest`
-    ///     is the newest backup that is no safety backup.
+    ///   - text: the backup's file name, its display name, its identity, any unique part of its name, or its day as
+    ///     `2026-11-21`. `latest` is the newest backup that is no safety backup.
     ///   - address: the folder, for messages.
     ///   - now: the current time. A backup from the future is `latest` only if there is no other. `nil` to ignore the
     ///     time.
@@ -19,9 +19,7 @@ extension [Backup] {
             if let newest = (now.map(ordinary.real(at:)) ?? ordinary).first { return newest }
             throw BackupFolderError.onlySafetyBackups(address)
         }
-        let exact = filter { $0.name.exact == text.exact || $0.displayName.exact == text.exact }
-            .withoutReplaced
-        if let exact = try exact.only(named: text) { return exact }
+        if let exact = try exactly(text) { return exact }
         let day = BackupName.beginning(ofDay: text)
         let matches =
             text.isEmpty
@@ -31,7 +29,7 @@ extension [Backup] {
                     || day.map { backup.name.exact.hasPrefix($0.exact) } ?? false
             }.withoutReplaced
         guard matches.count < 2 else {
-            throw BackupFolderError.ambiguous(text, matches: matches.shownNames)
+            throw BackupFolderError.ambiguous(text, matches: matches.map(\.displayName))
         }
         guard let match = matches.first else {
             throw isEmpty
@@ -41,22 +39,35 @@ extension [Backup] {
         return match
     }
 
-    /// Returns the only backup of this list, or the only one whose file name is the text; `nil` if the list is empty.
+    /// Returns the backup whose whole name, display name or identity is the text; `nil` if there is none.
     ///
     /// - Throws: `BackupFolderError.ambiguous`.
-    func only(named text: String) throws -> Backup? {
-        guard count > 1 else { return first }
-        let files = filter { $0.name.exact == text.exact }
+    func exactly(_ text: String) throws -> Backup? {
+        let found = filter { backup in
+            [backup.name, BackupName.display(backup.name), backup.id?.rawValue]
+                .contains { $0?.exact == text.exact }
+        }.withoutReplaced
+        guard found.count > 1 else { return found.first }
+        let files = found.filter { $0.name.exact == text.exact }
         guard files.count == 1 else {
-            throw BackupFolderError.ambiguous(text, matches: shownNames)
+            throw BackupFolderError.ambiguous(text, matches: found.map(\.displayName))
         }
         return files.first
     }
 
-    /// The display names of the backups, or the file names if two backups would have the same display name.
-    public var shownNames: [String] {
-        let counts = Dictionary(grouping: self, by: \.displayName.exact).mapValues(\.count)
-        return map { counts[$0.displayName.exact, default: 0] > 1 ? $0.name : $0.displayName }
+    /// Sorts a whole list, and gives a name of its own to each backup whose display name another one has.
+    ///
+    /// That is its file name, or its identity if a waiting backup has the same file name too.
+    mutating func arrange() {
+        sortNewestFirst()
+        let shown = Dictionary(grouping: indices) { BackupName.display(self[$0].name).exact }
+        for namesakes in shown.values where namesakes.count > 1 {
+            let files = Dictionary(grouping: namesakes) { self[$0].name.exact }
+            for index in namesakes {
+                let (name, id) = (self[index].name, self[index].id?.rawValue)
+                self[index].distinctName = files[name.exact]?.count == 1 ? name : id ?? name
+            }
+        }
     }
 
     /// Returns the name of the newest backup that a misspelt text may mean: the text resembles its name or a part of

@@ -64,11 +64,14 @@ public struct Backup: Sendable, Equatable {
     public var isPinned = false
     /// Whether it waits on this machine until its folder can be reached.
     public var isWaiting = false
+    /// The name for people if others of its list have the same display name.
+    var distinctName: String?
 
     /// The file's name.
     public var name: String { file.name }
-    /// The name without ` Stores.zip`.
-    public var displayName: String { BackupName.display(file.name) }
+    /// The name for people, which means this backup alone: the name without ` Stores.zip`, unless another backup of
+    /// the list has the same.
+    public var displayName: String { distinctName ?? BackupName.display(file.name) }
     /// Whether it is built on other backups.
     public var isIncrement: Bool { BackupName.isIncrement(file.name) || !needs.isEmpty }
     /// Whether it can be read only with a key.

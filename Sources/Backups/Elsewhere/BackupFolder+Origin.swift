@@ -79,7 +79,9 @@ extension BackupFolder {
     /// Returns the backup that undoes the last restore of the own stores directory, including waiting ones.
     ///
     /// - Parameters:
-    ///   - futile: the safety backups of restores that changed nothing; see `latest` for the others.
+    ///   - now: the current time; see `latest`.
+    ///   - futile: the identities of the safety backups of restores that changed nothing.
+    ///   - fetching: called with an archive's size in bytes before the whole archive is fetched.
     /// - Returns: the backup, and the error if the folder is unreachable and only waiting ones are known.
     /// - Throws: `BackupFolderError.nothingToUndo`; `.undoneElsewhere` if all safety backups are of other stores
     ///   directories, `.unknownUndo` if several may be meant; `RemoteError`, `FileError`.

@@ -302,7 +302,7 @@ extension BackupFolder {
             exact.isEmpty
             ? names.filter { !text.isEmpty && $0.text.utf8.contains(text.utf8) } : exact
         guard found.count < 2 else {
-            let matches = found.map { BackupName.display($0.text) }.sorted()
+            let matches = found.map(\.text).sorted()
             throw BackupFolderError.ambiguous(text, matches: matches)
         }
         guard let entry = entries.first(where: { found.contains($0.name.exact) }) else {

@@ -22,7 +22,7 @@ extension BackupFolder {
         // A backup is in both places if the run that uploaded it was killed.
         let there = Set(listing.backups.compactMap(\.id))
         listing.backups += waiting.filter { $0.id.map { !there.contains($0) } ?? true }
-        listing.backups.sortNewestFirst()
+        listing.backups.arrange()
         return (listing, unreachable)
     }
 
@@ -36,11 +36,8 @@ extension BackupFolder {
     ) async throws -> (backup: Backup, unreachable: (any Error)?) {
         let (listing, unreachable) = try await listWithWaiting()
         let backups = listing.backups
-        let exact = backups.filter {
-            $0.name.exact == text.exact || $0.displayName.exact == text.exact
-        }.withoutReplaced
         // A waiting backup may have the same name as a stored one.
-        _ = try exact.only(named: text)
+        _ = try backups.exactly(text)
         do {
             let backup = try backups.matching(text, address: address, now: now)
             return (backup, unreachable)

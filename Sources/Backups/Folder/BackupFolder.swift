@@ -217,7 +217,7 @@ public struct BackupFolder: Sendable {
         }
         listing.backups.notePlain()
         try memory.checkCancellation()
-        listing.backups.sortNewestFirst()
+        listing.backups.arrange()
         listing.passedOver.sort { $0.name.exact < $1.name.exact }
         return listing
     }

@@ -140,7 +140,9 @@ package struct Dependence {
         fileprivate init(_ need: Need, instead found: [Backup], isGuess: Bool) {
             let shown = BackupName.display(need.name)
             name = shown
-            let namesakes = found.filter { !isGuess || $0.displayName.exact == shown.exact }
+            let namesakes = found.filter {
+                !isGuess || BackupName.display($0.name).exact == shown.exact
+            }
             let isDamaged = namesakes.contains { $0.archiveDamage != nil }
             state = isDamaged ? .damaged : namesakes.isEmpty ? .gone : .changed
         }

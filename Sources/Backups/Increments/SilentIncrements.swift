@@ -71,7 +71,7 @@ struct UnknownBackups {
         dated = unknown.compactMap { backup in backup.ownTime.map { ($0, backup) } }
             .sorted { $0.time > $1.time }
         undated = unknown.filter { $0.ownTime == nil }
-        shown = Dictionary(grouping: unknown, by: \.displayName.exact)
+        shown = Dictionary(grouping: unknown, by: { BackupName.display($0.name).exact })
     }
 
     /// Returns the backups that may be the one that an increment is built on; see `Backup.likeness`.

@@ -70,7 +70,8 @@ extension CreateBackup {
         case .fail:
             // Display names omit the extensions of all kinds.
             let name = BackupName.display(name(isIncrement: false))
-            if let other = backups.first(where: { $0.displayName.exact == name.exact }) {
+            if let other = backups.first(where: { BackupName.display($0.name).exact == name.exact })
+            {
                 throw BackupFolderError.taken(other.displayName, address: folder.address)
             }
         case .replace:

@@ -8,8 +8,6 @@ extension RunLog.Check.Depth: Encodable {}
 struct BackupRow: AnswerRow {
     var name: String
     var displayName: String
-    /// The name in a list for people, if another backup may have the same display name.
-    private var shownName: String
     /// Whether a list for people shows the origin, because there are several.
     private var showsOrigin = false
     var size: Int64
@@ -96,9 +94,8 @@ struct BackupRow: AnswerRow {
     ) -> [BackupRow] {
         let added = Dictionary(zip(all.map(\.name.exact), all.added)) { first, _ in first }
         let (own, origins) = (invocation.origin, Set(backups.map { $0.origin ?? "" }))
-        return zip(backups, backups.shownNames).map { backup, shownName in
+        return backups.map { backup in
             var row = BackupRow(backup, own, invocation)
-            row.shownName = shownName
             row.added = added[backup.name.exact] ?? nil
             row.showsOrigin = origins.count > 1
             return row
@@ -110,7 +107,6 @@ struct BackupRow: AnswerRow {
     /// `own` is this machine and stores directory; finding it takes a look at the disk.
     init(_ backup: Backup, _ own: Backups.Origin, _ invocation: Invocation) {
         name = backup.name
-        shownName = backup.displayName
         displayName = backup.displayName
         size = backup.size
         time = backup.time.map(invocation.local)
@@ -163,10 +159,10 @@ struct BackupRow: AnswerRow {
     private var columns: [String] {
         let (size, made) = (byteCount(size), time?.description ?? "unknown")
         if showsOrigin {
-            return [shownName, size, made, printable(bytes: (origin ?? "unknown").utf8)]
+            return [displayName, size, made, printable(bytes: (origin ?? "unknown").utf8)]
         }
         let sum = added.map { "\($0 < 0 ? "-" : "+")\(byteCount(abs($0)))" }
-        return [shownName, size, sum ?? "", made]
+        return [displayName, size, sum ?? "", made]
     }
 
     private var marks: String {

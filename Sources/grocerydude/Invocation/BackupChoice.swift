@@ -151,8 +151,8 @@ struct BackupChoice {
         let choice = try await latest().0
         report(choice)
         warnOfDamage(choice)
-        names[place] = choice.backup.name
-        if unreadable { names += choice.passedOver.filter(\.isUnreadable).map(\.name) }
+        names[place] = choice.backup.displayName
+        if unreadable { names += choice.passedOver.filter(\.isUnreadable).map(\.displayName) }
         return names.filter { $0 != "latest" }
     }
 

@@ -76,7 +76,7 @@ struct ConsolidateTests {
         )
         // Both look the same to people: the names of their files differ.
         let folder = life.scene.folder()
-        let names = try await folder.list().backups.shownNames
+        let names = try await folder.list().backups.map(\.displayName)
         #expect(Set(names).count == 4 && Set(names).isSuperset(of: [taken, increment.name]))
         #expect(try await folder.find(taken).name == taken)
         let error = await #expect(throws: BackupFolderError.self) {

@@ -127,12 +127,12 @@ final class MountedFolder: MountedTree {
 
     /// Returns names for the directories of backups: the display names, or the file names if display names collide.
     static func names(_ backups: [Backup]) -> [String] {
-        let shown = Dictionary(grouping: backups, by: \.displayName.exact).mapValues(\.count)
+        let shown = Dictionary(grouping: backups) { BackupName.display($0.name).exact }
         let files = Set(backups.map(\.name.exact))
         var taken: Set<ExactString> = []
         return backups.map { backup in
-            let name = backup.displayName
-            let isFree = shown[name.exact] == 1 && Array(name.utf8) != latest
+            let name = BackupName.display(backup.name)
+            let isFree = shown[name.exact]?.count == 1 && Array(name.utf8) != latest
             // The file of another backup may have exactly that name.
             var unique =
                 isFree && (name.exact == backup.name.exact || !files.contains(name.exact))

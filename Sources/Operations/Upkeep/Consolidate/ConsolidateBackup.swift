@@ -88,11 +88,10 @@ public struct ConsolidateBackup: Sendable {
             try folder.keys.recipients()
             ?? folder.keys.readers(of: File.open(increment.path), name: backup.name)
         let ending = recipients == nil ? "" : BackupName.encryptedEnding
-        var name = "\(backup.displayName) \(BackupName.suffix)\(ending)"
+        var name = "\(BackupName.display(backup.name)) \(BackupName.suffix)\(ending)"
         // Another backup may have that name, or the same display name.
-        let others = Set(
-            backups.filter { $0.name.exact != backup.name.exact }.map(\.displayName.exact)
-        )
+        let rivals = backups.filter { $0.name.exact != backup.name.exact }.map(\.name)
+        let others = Set(rivals.map { BackupName.display($0).exact })
         while others.contains(BackupName.display(name).exact) {
             name = BackupName.next(after: name)
         }

@@ -200,7 +200,7 @@ extension ReportPage {
         let backups = profile.report.backups
         guard !backups.isEmpty else { return nil }
         let fates = fates(profile)
-        let rows = zip(backups, backups.shownNames).map { row($0, $1, fates[$0.name.exact] ?? "") }
+        let rows = backups.map { row($0, fates[$0.name.exact] ?? "") }
         var content = table(rows.prefix(Self.shownBackups), caption: "Backups, the newest first")
         if rows.count > Self.shownBackups {
             let rest = table(rows.dropFirst(Self.shownBackups), caption: "Older backups")
@@ -237,7 +237,7 @@ extension ReportPage {
 
     private func day(_ date: Date) -> String { LocalTime(date, in: timeZone).day }
 
-    private func row(_ backup: Backup, _ name: String, _ fate: String) -> Markup {
+    private func row(_ backup: Backup, _ fate: String) -> Markup {
         var marks: [String] = []
         if let reason = backup.reason { marks.append(reason) }
         if backup.isWaiting { marks.append("waiting for upload") }
@@ -260,7 +260,7 @@ extension ReportPage {
             "\(day($0.time)), \($0.part?.description ?? $0.depth.word)"
         }
         return """
-            <tr><th scope="row">\(name)\(marked)</th><td>\(size)\(stores)</td>\
+            <tr><th scope="row">\(backup.displayName)\(marked)</th><td>\(size)\(stores)</td>\
             <td>\(fate)</td><td>\(check ?? "never")</td></tr>
 
             """

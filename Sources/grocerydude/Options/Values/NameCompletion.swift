@@ -32,7 +32,7 @@ enum NameCompletion {
             changesNothing: true
         )
         let folder = try RememberedFolder.folder(for: invocation.folder())
-        return try WorkThread.wait { try await folder.list().backups }.shownNames
+        return try WorkThread.wait { try await folder.list().backups }.map(\.displayName)
     }
 
     private static func configuration(_ line: [String]) throws -> Configuration {

@@ -56,10 +56,6 @@ public struct RestoreAnnouncement: Sendable, Equatable {
         _ backup: String,
         outside live: FilePath
     ) throws {
-        let directory = path.removingLastComponent()
-        guard try !(directory.isEmpty ? "." : directory).resolved().starts(with: live) else {
-            throw AnnouncementError.fileInStores(path)
-        }
         // An invalid file is truncated or another program's: the count starts again.
         let old = (try? File.contents(of: path, limit: sizeLimit)).flatMap {
             try? JSONDecoder().decode(Generation.self, from: Data($0))
@@ -70,19 +66,31 @@ public struct RestoreAnnouncement: Sendable, Equatable {
         )
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try LocalFileSystem().write(Array(encoder.encode(new)), over: path, beginning: "{\"")
+        let bytes = Array(try encoder.encode(new))
+        try LocalFileSystem().write(bytes, over: path, beginning: "{\"", outside: live)
     }
 }
 
 extension LocalFileSystem {
-    /// Writes a small file that programs of other users read, unless there is a file of another kind.
+    /// Writes a small file that programs of other users read, unless there is a file of another kind, or the file
+    /// would be in the stores directory.
     ///
     /// - Parameters:
     ///   - bytes: the content.
     ///   - path: the file.
     ///   - beginning: the text with which each such file begins.
-    /// - Throws: `AnnouncementError.otherFile`, `FileError`.
-    func write(_ bytes: [UInt8], over path: FilePath, beginning: String) throws {
+    ///   - stores: the stores directory.
+    /// - Throws: `AnnouncementError.fileInStores`, `.otherFile`; `FileError`.
+    func write(
+        _ bytes: [UInt8],
+        over path: FilePath,
+        beginning: String,
+        outside stores: FilePath
+    ) throws {
+        let directory = path.removingLastComponent()
+        guard try !(directory.isEmpty ? "." : directory).resolved().starts(with: stores) else {
+            throw AnnouncementError.fileInStores(path)
+        }
         if let info = try FileInfo.ifPresent(path) {
             guard info.kind == .file, try File.open(path).isEmpty(orBeginsWith: beginning) else {
                 throw AnnouncementError.otherFile(path)

@@ -49,7 +49,12 @@ struct Metrics {
     /// Writes the complete file, readable for everybody, because the exporter runs as another user.
     func write(to path: FilePath) throws {
         let start = "# HELP grocerydude_"
-        try LocalFileSystem().write(Array(text.utf8), over: path, beginning: start)
+        try LocalFileSystem().write(
+            Array(text.utf8),
+            over: path,
+            beginning: start,
+            outside: run.stores.resolvedIfPresent
+        )
     }
 
     /// The complete content of the file.

@@ -157,6 +157,16 @@ struct MetricsTests {
         #expect(try scene.sandbox.read("metrics.prom") == Array("my notes".utf8))
     }
 
+    @Test("are not written into the stores directory", arguments: ["Stores", "Link"])
+    func inStores(place: String) async throws {
+        try scene.sandbox.link("Link", to: "Stores")
+        var run = makeRun()
+        run.metricsFile = scene.sandbox.path("\(place)/metrics.prom")
+        try await perform(run, CommandResult(exitCode: 0))
+        #expect(!scene.sandbox.exists("Stores/metrics.prom"))
+        #expect(scene.told.contains { $0.contains("is in the stores directory") })
+    }
+
     @Test("have each number that the dashboard for Grafana shows")
     func dashboard() async throws {
         let made = try await scene.backUp()

@@ -153,6 +153,9 @@ extension Problem {
         reason: "it cannot be saved, since every archive has a directory of that name; rename it"
     )
 
+    /// The reason why a file is not saved that is in the directory of restores, or has its name.
+    static let inRestoreArea = "it cannot be saved, since restores work under that name; move it"
+
     /// The reason why a file in that directory is not saved.
     static let inReservedDirectory =
         "it cannot be saved, since archives have that directory for themselves; move it"

@@ -60,8 +60,12 @@ extension BackupWriter {
     func visit(_ file: WalkedFile) throws -> WalkChoice {
         guard !storeFiles.contains(file.path), !isLeftOut(file) else { return .skip }
         if file.path.parent == nil, directory.leavesOut(file.name, file.info) {
-            if file.info.kind != .directory {
-                context.note("'\(file.path)' is left out: restores work under that name")
+            if file.name == StoresDirectory.restoreArea, !plan.options.isSafety {
+                try noting(file.path) {
+                    for path in try RestorePaths.foreign(in: file) {
+                        note(.unreadable, path, Problem.inRestoreArea)
+                    }
+                }
             }
             return .skip
         }

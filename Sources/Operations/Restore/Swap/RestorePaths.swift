@@ -161,6 +161,20 @@ extension RestorePaths {
     }
 }
 
+extension RestorePaths {
+    /// Returns what no restore made at the name of the restore area: the entries in that directory, or a file itself.
+    ///
+    /// - Throws: `FileError` if the directory cannot be listed.
+    static func foreign(in area: WalkedFile) throws -> [RelativePath] {
+        guard area.info.kind == .directory else { return [area.path] }
+        return try area.directory.directory(area.name).names().sorted().filter { name in
+            name.description.wholeMatch(
+                of: /New|Old(_[0-9]+)?|FailedRestore(_[0-9]+)?|\.?journal\.json(\.draft)?/
+            ) == nil
+        }.map(area.path.appending)
+    }
+}
+
 extension StoresDirectory {
     /// Throws `RestoreError.held` if a process sees something in the directory, or in a part of it, even after a
     /// rename: it would keep the present data, and write to it.

@@ -10,11 +10,13 @@ enum KeyError: ExplainedError {
     case passwordsDiffer
     /// A file or a command returns no password.
     case emptyPassword(String)
-    /// A password is in UTF-16.
+    /// A password, or a file of keys, is in UTF-16.
     case wideText(String)
     case passwordCommand(String, String)
     /// A file of public keys contains none.
     case noRecipients(FilePath)
+    /// A file of secret keys or with the password cannot be read.
+    case unreadable(FileError)
     /// A file of secret keys is invalid.
     case badFile(FilePath, AgeError)
     /// A signing key has a passphrase.
@@ -42,10 +44,11 @@ enum KeyError: ExplainedError {
         case .noPassword: "backups are encrypted with a password, and there is none"
         case .passwordsDiffer: "the passwords differ"
         case .emptyPassword(let place): "\(place) gives no password"
-        case .wideText(let place): "the password of \(place) is in UTF-16"
+        case .wideText(let place): "the text of \(place) is in UTF-16"
         case .passwordCommand(let command, let reason):
             "'\(command)' gives no password: \(reason)"
         case .noRecipients(let path): "there is no public key in '\(printable(path))'"
+        case .unreadable(let error): "a key is missing: \(error)"
         case .badFile(let path, let error): "'\(printable(path))': \(error)"
         case .lockedSigningKey(let path):
             "'\(printable(path))': an SSH key with a passphrase is not supported"
@@ -64,6 +67,9 @@ enum KeyError: ExplainedError {
 
     var hint: String? {
         switch self {
+        case .unreadable(let error):
+            error.hint
+                ?? "name the file of the secret key with '--identity', or of the password with '--password-file'"
         case .noPassword:
             "set GROCERYDUDE_PASSWORD, 'password_command' or 'password_file', or run on a terminal"
         case .noIdentity: "name its file with '--identity', or make one: grocerydude key generate"

@@ -118,7 +118,7 @@ extension KeyRing {
         let path = allowedSignersPath
         guard try FileInfo.ifPresent(path) != nil else { return AllowedSigners() }
         if let exposure = Exposure(of: path) { throw KeyError.exposedSigners(exposure) }
-        return try AllowedSigners(String(decoding: text(of: path), as: UTF8.self), path: path)
+        return try AllowedSigners(text(text(of: path), of: path), path: path)
     }
 
     /// Reads the signatures of earlier keys; returns none, with a warning, if their file cannot be read.
@@ -208,7 +208,7 @@ extension KeyRing {
         guard info.mode & 0o077 == 0 else { throw KeyError.exposedKey(path) }
         do {
             let bytes = try File.contents(of: path, limit: limit)
-            return try SigningKey(openSSH: String(decoding: bytes, as: UTF8.self))
+            return try SigningKey(openSSH: text(bytes, of: path))
         } catch let error as AgeError {
             throw KeyError.badFile(path, error)
         }

@@ -54,7 +54,7 @@ struct KeyRing: Sendable {
         let recipients = try settings.recipients.flatMap { text in
             if KeySettings.isLiteral(text) { return [try Recipient(text)] }
             let bytes = try File.contents(of: FilePath(text), limit: Self.limit)
-            let found = try Recipient.list(in: String(decoding: bytes, as: UTF8.self))
+            let found = try Recipient.list(in: Self.text(bytes, of: FilePath(text)))
             guard !found.isEmpty else { throw KeyError.noRecipients(FilePath(text)) }
             return found
         }
@@ -71,7 +71,7 @@ struct KeyRing: Sendable {
         return try paths.flatMap { path in
             warnIfReadable("the secret key", path)
             do {
-                let bytes = try File.contents(of: path, limit: Self.limit)
+                let bytes = try Self.unmarked(Self.secret(path), of: "'\(printable(path))'")
                 return try IdentityFile.identities(in: bytes, path: path, passphrase: passphrase)
             } catch let error as AgeError where !error.isOfKeys {
                 throw KeyError.badFile(path, error)
@@ -102,8 +102,7 @@ struct KeyRing: Sendable {
     private func settingsPassphrase() throws -> Passphrase? {
         if let path = settings.passwordFile {
             warnIfReadable("the password in", path)
-            let bytes = try File.contents(of: path, limit: Self.limit)
-            return try firstLine(bytes, of: "'\(printable(path))'")
+            return try firstLine(Self.secret(path), of: "'\(printable(path))'")
         }
         return try settings.passwordCommand.map {
             try firstLine(Self.output(of: $0), of: "'\($0)'")
@@ -139,13 +138,35 @@ struct KeyRing: Sendable {
 
     private func missing() throws -> Passphrase? { throw KeyError.noPassword }
 
-    /// Returns the text before the first line break as a passphrase.
-    private func firstLine(_ bytes: [UInt8], of place: String) throws -> Passphrase {
-        // Editors may begin a text with a mark of its encoding, which nobody types.
+    /// Returns the content of a file of secret keys or with the password.
+    ///
+    /// - Throws: `KeyError.unreadable`.
+    private static func secret(_ path: FilePath) throws -> [UInt8] {
+        do {
+            return try File.contents(of: path, limit: limit)
+        } catch let error as FileError {
+            throw KeyError.unreadable(error)
+        }
+    }
+
+    /// Returns the bytes of a text without the mark of its encoding, with which editors may begin it.
+    ///
+    /// - Throws: `KeyError.wideText` for UTF-16.
+    private static func unmarked(_ bytes: [UInt8], of place: String) throws -> [UInt8] {
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
             throw KeyError.wideText(place)
         }
-        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+    }
+
+    /// Returns the text of a file of keys; see `unmarked`.
+    static func text(_ bytes: [UInt8], of path: FilePath) throws -> String {
+        String(decoding: try unmarked(bytes, of: "'\(printable(path))'"), as: UTF8.self)
+    }
+
+    /// Returns the text before the first line break as a passphrase.
+    private func firstLine(_ bytes: [UInt8], of place: String) throws -> Passphrase {
+        let text = try Self.unmarked(bytes, of: place)
         var line = text.prefix { $0 != UInt8(ascii: "\n") }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         guard let passphrase = made(line) else { throw KeyError.emptyPassword(place) }

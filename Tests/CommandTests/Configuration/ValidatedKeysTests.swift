@@ -22,11 +22,11 @@ struct ValidatedKeysTests {
     @Test(
         "reports each that cannot be used",
         arguments: [
-            ("password_file: ~/nowhere", "nowhere", 1),
+            ("password_file: ~/nowhere", "nowhere", 12),
             ("password_file: ~/empty", "gives no password", 12),
             ("password_command: 'exit 3'", "it exited with 3", 12),
             ("password_command: 'true'", "gives no password", 12),
-            ("identities: ~/nowhere", "nowhere", 1),
+            ("identities: ~/nowhere", "nowhere", 12),
             ("identities: ~/bad", "bad", 12),
             ("identities: ~/empty", "there is none in the file", 12),
             ("recipients: ~/nowhere", "nowhere", 1),

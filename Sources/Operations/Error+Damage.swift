@@ -18,6 +18,11 @@ extension Error {
         }
     }
 
+    /// Whether the error means that an increment cannot be restored, because a backup that it needs is missing.
+    var isOfMissingNeed: Bool {
+        if case BackupFolderError.missingNeed = self as any Error { true } else { false }
+    }
+
     /// Whether the error means that an archive's compression cannot be read here, so that nobody knows if it is whole.
     var isOfCompression: Bool {
         if case ArchiveError.unsupported = self as any Error { true } else { false }

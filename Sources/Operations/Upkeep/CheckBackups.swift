@@ -68,6 +68,8 @@ public struct CheckBackups: Sendable {
         public internal(set) var findings: [Aspect: Finding] = [:]
         /// The aspect that is being looked at.
         var current: Aspect?
+        /// Whether the damage is that a needed backup is missing; it may come back, so this is recorded nowhere.
+        var lacksNeed = false
 
         /// Whether it was checked and is intact.
         public var isGood: Bool {
@@ -144,7 +146,7 @@ public struct CheckBackups: Sendable {
         at date: Date
     ) async throws -> Result {
         let (result, id) = try await examine(backup, reading: subset)
-        guard result.failure == nil else { return result }
+        guard result.failure == nil, !result.lacksNeed else { return result }
         await remember(result, id, at: date)
         if !result.damage.isEmpty, backup.isIncrement { try await blameNeeds(of: backup, at: date) }
         return result
@@ -191,8 +193,9 @@ public struct CheckBackups: Sendable {
                 result.find(result.part == nil ? .well : .part)
                 if result.part == nil { try checkReferences(of: archived, &result) }
             }
-        } catch let error where error.reportsDamage {
+        } catch let error where error.reportsDamage || error.isOfMissingNeed {
             result.damage = [explain(error)]
+            result.lacksNeed = error.isOfMissingNeed
             result.find(.damaged)
         } catch let error as CancellationError {
             throw error

@@ -100,4 +100,26 @@ struct LostBackupsTests {
             #expect(!text.contains("gone") && !text.contains("fell behind"), "\(text)")
         }
     }
+
+    @Test("An increment whose base is gone is damage for every check, and whole once it is back")
+    func base() throws {
+        // For less than this, a whole backup is as good.
+        var random = Pseudorandom(seed: 15)
+        try program.sandbox.write(random.bytes(18 << 20), to: "Stores/large")
+        try program.expect("backup", "--incremental", "--quiet")
+        try program.sandbox.write("more", to: "Stores/small")
+        try program.expect("backup", "--incremental", "--quiet")
+        let rows = try program.expect("list", "--json").json as? [[String: Any]]
+        let base = try #require((rows?.first?["needs"] as? [String])?.first)
+        let (files, remote) = (FileManager.default, program.sandbox.path("Remote"))
+        let away = program.sandbox.path("away.zip").string
+        try files.moveItem(atPath: remote.appending(base).string, toPath: away)
+        for option in [[], ["--quick"], ["--restore"]] {
+            let check = try program.expect(["check"] + option, status: 20)
+            #expect(check.text.contains("DAMAGED"), "\(option): \(check.text)")
+        }
+        try files.moveItem(atPath: away, toPath: remote.appending(base).string)
+        try program.expect("check")
+        #expect(try !program.expect("list").text.contains("DAMAGED"))
+    }
 }

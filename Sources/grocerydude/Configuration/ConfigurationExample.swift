@@ -1,39 +1,39 @@
 /// A valid example of a configuration, which contains every setting.
 let configurationExample = """
-    # grocerydude's configuration: $XDG_CONFIG_HOME/grocerydude/config.yaml, which is
-    # ~/.config/grocerydude/config.yaml unless that variable says otherwise.
+    # grocerydude's configuration: $XDG_CONFIG_HOME/grocerydude/config.yaml, or
+    # ~/.config/grocerydude/config.yaml if that variable is not set.
     #
-    # Settings at the top are for all profiles; a profile's own settings win, one by one.
-    # 'grocerydude config show' prints the settings in force, and where each was set.
-    # Pieces in config.d/*.yaml beside this file are read too; this file wins over them.
-    # Relative paths begin at this file's directory, and '~/' is your home directory.
+    # Settings at the top are for all profiles; a profile's own settings win.
+    # 'grocerydude config show' prints the settings in force, and their places.
+    # Pieces in config.d/*.yaml beside this file are read too; this file wins.
+    # Relative paths begin at this file's directory, '~/' is your home directory.
 
     compression: default              # fast, default, best or none
     lock_wait: 10m                    # how long to wait for another run
-    # staging: /mnt/large              # where archives for rclone are made; else in the cache
+    # staging: /mnt/large              # where archives for rclone are made
     spool: true                       # false: upload archives while they are made
-    remote_connect_timeout: 10s       # how long to try to reach a remote through rclone
+    remote_connect_timeout: 10s       # for reaching a remote through rclone
     remote_idle_timeout: 60s          # how long it may not move a byte
-    remote_bwlimit: 10M               # the most that rclone moves in a second; see its --bwlimit
+    remote_bwlimit: 10M               # rclone's limit, as its --bwlimit
     skip_if_unchanged: true           # no new backup of what is in the newest
-    incremental: true                 # only what is different from an earlier backup
+    incremental: true                 # only what differs from an earlier one
     full_every: 7d                    # and a whole one this often
-    reread: false                     # whether to read files again whose times have not changed
-    strict: false                     # whether rows that refer to missing rows are damage
-    check_stores: false               # have SQLite check all of every store in each backup
+    reread: false                     # read files whose times did not change
+    strict: false                     # rows without their parents are damage
+    check_stores: false               # check all of every store, each time
 
-    # recipients: [age1…]             # encrypt backups for public keys or files of them; or [password]
-    # identities: ~/.config/grocerydude/identity.txt      # the secret keys that open them
-    # password_command: pass show grocerydude             # or password_file: a file with it
+    # recipients: [age1…]             # public keys, files of them, or [password]
+    # identities: ~/.config/grocerydude/identity.txt    # secret keys for them
+    # password_command: pass show grocerydude           # or password_file
     # signing_key: ~/.ssh/id_ed25519  # signs backups in place of a key of their own
-    # origin: nas                     # the name of this machine's backups; else host and path
+    # origin: nas                     # the name of this machine's backups
 
-    exclude: [/cache/, "*.tmp"]       # patterns of .gitignore; restores leave such files alone
+    exclude: [/cache/, "*.tmp"]       # as in .gitignore; restores keep them
     exclude_caches: true              # and directories with a CACHEDIR.TAG
-    follow_links: false               # whether a link to a database elsewhere is saved as that
-    # external_files: photo.file of app.sqlite in photos  # columns that name files, which belong to the store
+    follow_links: false               # save databases that links lead to
+    # external_files: photo.file of app.sqlite in photos  # columns that name files
 
-    queue: true                       # a backup waits here if the remote cannot be reached
+    queue: true                       # wait here if the remote is away
     queue_limit:                      # as many as may wait
       backups: 30
       size: 10G
@@ -56,10 +56,10 @@ let configurationExample = """
       keep_safety: 7d                 # how long backups are kept that restores made
       keep_trash: 7d                  # how long removed backups can be had back
 
-    # notify: [mail:me@example.org, https://ntfy.sh/your-topic, desktop]   # notified when a run fails
-    notify_on: [failure, recovery, missed]   # or success: once for each change, not for each run
-    max_age: 26h                      # 'grocerydude status' fails when the newest is older
-    watch_interval: 30s               # how often '--watch' looks without a known change
+    # notify: [mail:me@example.org, https://ntfy.sh/your-topic, desktop]
+    notify_on: [failure, recovery, missed]   # or success: when that changes
+    max_age: 26h                      # 'status' fails if the newest is older
+    watch_interval: 30s               # how often '--watch' looks by itself
     limits:                           # of zips of other programs
       entries: 1000000
       size: 1T
@@ -70,7 +70,7 @@ let configurationExample = """
       photos:
         stores: ~/Photos/Stores
         remote: ~/Dropbox/Apps/Grocery Dude
-        schedule: daily 03:30         # or: hourly | every 6h | weekly sun 04:00 | monthly 1 04:00
+        schedule: daily 03:30         # or: hourly | every 6h | weekly sun 04:00
         tags: [laptop]
         # suspended: until the move   # no backups are made for now, and this is why
 
@@ -86,21 +86,21 @@ let configurationExample = """
           schedule: weekly sun 05:00
           restore: true               # rehearse a restore
           all: true                   # all backups, not only the newest
-          # read_data_subset: next/7  # a seventh each time, in turn, where no restore is rehearsed
+          # read_data_subset: next/7  # without 'restore': a seventh a time
         restore:
           check: full                 # none, quick or full
           safety_backup: true
-          # strip_components: 1       # directories to take off the names in a zip of another program
-          set_aside_leftovers: false  # whether leftovers in the way get another name
+          # strip_components: 1       # for zips of other programs
+          set_aside_leftovers: false  # rename leftovers in the way
           notify: HUP:/run/app.pid    # a signal after a restore, or a list
-          generation_file: /srv/app/Stores.generation   # replaced after a restore, for the application to watch
-        sync:                         # with other machines, once 'grocerydude sync enable' was run
-          container: ~/Dropbox/Sync   # the folder that they share, or rclone:REMOTE:PATH
+          generation_file: /srv/app/Stores.generation   # new after a restore
+        sync:                         # after 'grocerydude sync enable'
+          container: ~/Dropbox/Sync   # shared, or rclone:REMOTE:PATH
           group: app                  # else made of the store's name
           # map: /srv/app/sync.json   # what the schema does not say
           schedule: every 5m
-          # while_open: false         # what arrives waits while the application has the store open, as with Core Data
-          max_age: 1h                 # 'grocerydude sync status' fails when the last exchange is older
+          # while_open: false         # wait while an application is open
+          max_age: 1h                 # 'sync status' fails if it is older
           enabled: true               # false: nothing is exchanged
         hooks:                        # commands for /bin/sh; one, or a list
           backup:
@@ -122,8 +122,8 @@ let configurationExample = """
             on_failure: logger 'a backup is damaged'
             # before, after, on_success, finally and timeout are here, too
           sync:
-            will_import: test ! -e /run/app-busy       # before changes of others are written
-            did_import: kill -HUP $(cat /run/app.pid)  # $GROCERYDUDE_CHANGES names the rows
+            will_import: test ! -e /run/app-busy       # before others' changes
+            did_import: kill -HUP $(cat /run/app.pid)  # see $GROCERYDUDE_CHANGES
             on_failure: logger "sync ended with $GROCERYDUDE_EXIT_CODE"
             # before, after, on_success, finally and timeout are here, too
 

@@ -346,6 +346,7 @@ struct ConfigurationTests {
     func example() throws {
         let example = try program.run("config", "example")
         #expect(example.status == 0)
+        #expect(example.text.split(separator: "\n").filter { $0.count > 80 } == [])
         try program.configure(example.text)
         let validate = try program.run("config", "validate", "--json")
         #expect(

@@ -29,7 +29,7 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deb dist test-packages release deps package-deps test faults simulations ablations remotes cuts fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
+.PHONY: build deb dist test-packages release deps package-deps test test-without-isal faults simulations ablations remotes cuts fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
 
 build: deps $(COMMIT_OBJECT)
 	$(BUILD)
@@ -50,6 +50,10 @@ test: deps
 
 # Kills the program at each of its calls that change the disk, lets each of them fail, and more; see
 # Documentation/Design/Reliability.md. A signal's moments are tried again with GROCERYDUDE_FAULTS_SEED=n, one
+# The same tests in a new system without ISA-L, where zlib deflates; needs root, debootstrap.
+test-without-isal: package-deps
+	scripts/test-without-isal.sh
+
 # scenario with GROCERYDUDE_FAULTS_SCENARIO=NAME, one kind of server with GROCERYDUDE_FAULTS_SERVER=NAME.
 faults: deps
 	GROCERYDUDE_FAULTS=all scripts/test.sh --filter FaultTests

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Installs what is needed to build, test and try grocerydude, as far as it is missing; with 'packages' as its argument,
-# also what 'make deb', 'make dist' and 'make test-packages' need.
+# also what 'make deb', 'make dist' and 'make test-packages' need; with 'without-isal', all but ISA-L, which a build can do
+# without.
 #
 # A library that cannot be installed is a failure. A tool that only the tests and the demo use is
 # not: its tests say that it is missing.
 set -euo pipefail
 
 # What the program is linked against; pkg-config shows the package manager where that is.
-libraries=(libzip-dev libsqlite3-dev libisal-dev zlib1g-dev pkg-config)
+libraries=(libzip-dev libsqlite3-dev zlib1g-dev pkg-config)
+if [ "${1:-}" != without-isal ]; then libraries+=(libisal-dev); fi
 # Tools that tests and the demo run: command and Debian package.
 tools=(
     sqlite3:sqlite3

@@ -7,6 +7,8 @@ DESTDIR =
 # is updated or removed. (On macOS they are part of the system.)
 ifeq ($(shell uname -s),Linux)
 BUILD_FLAGS = --static-swift-stdlib -Xswiftc -use-ld=lld
+# It looks for no library beside itself.
+BUILD_FLAGS += --disable-local-rpath
 # Nothing looks up the program's symbols, and those that are exported are never left out.
 LINK_FLAGS = --as-needed --no-export-dynamic
 endif

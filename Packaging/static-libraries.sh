@@ -4,12 +4,12 @@
 # Their sources are those of Debian, as apt verifies them: libzip and ISA-L of the system's release, so that they are the
 # ones of the headers, and SQLite of a later release (its interface only grows). DIRECTORY/deb and DIRECTORY/dist have what
 # pkg-config says of them for the two packages, and DIRECTORY/dist also the C library of an older release, so that the
-# program runs with that one and all later ones.
+# program runs with that one and all later ones. The C++ library of that release is linked into the program.
 set -euo pipefail
 
 mkdir -p "$1"
 directory=$(cd "$1" && pwd)
-readonly sqlite_suite=trixie glibc_suite=bullseye
+readonly sqlite_suite=trixie glibc_suite=bullseye gcc=10
 # What is in a static library must be the same in any directory.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-1} ZERO_AR_DATE=1
 flags="-O2 -fPIC -ffile-prefix-map=$directory=."
@@ -98,27 +98,28 @@ describe dist libisal "-L$directory/dist -lisal"
 describe dist zlib "-L$directory/dist -lz"
 describe dist sqlite3 "-L$directory/dist -lsqlite3 -lm"
 
-# The C and C++ libraries of the oldest release on which the tarball is to run. Only the link sees them.
-(cd "$directory/download" && "${apt[@]}" download {libc6,libc6-dev,libstdc++6,libgcc-s1}/"$glibc_suite" &&
+# The C library of the oldest release on which the tarball is to run, which only the link sees, and static forms of that
+# release's C++ library and of what that one needs of the compiler: later ones call functions of a later C library.
+(cd "$directory/download" && "${apt[@]}" download {libc6,libc6-dev,libstdc++-$gcc-dev,libgcc-$gcc-dev}/"$glibc_suite" &&
     for package in ./*.deb; do dpkg-deb -x "$package" glibc; done)
 rm -rf "$directory/glibc" && mv "$directory/download/glibc" "$directory/glibc"
 triple=$(cc -print-multiarch)
 (
     cd "$directory/glibc"
-    cp usr/lib/"$triple"/libc_nonshared.a "$directory/dist"
+    cp usr/lib/"$triple"/libc_nonshared.a usr/lib/gcc/"$triple/$gcc"/{libstdc++,libgcc_eh}.a "$directory/dist"
     # Only its own start has such a library run the program's constructors.
     objcopy --redefine-sym _start=older_start --keep-global-symbol=older_start usr/lib/"$triple"/Scrt1.o "$directory/dist/start.o"
-    for name in ld-linux-*.so libc.so libdl.so libgcc_s.so libm.so libpthread.so librt.so libstdc++.so libutil.so; do
+    for name in ld-linux-*.so libc.so libdl.so libm.so libpthread.so librt.so libutil.so; do
         cp -L "$(find lib/"$triple" usr/lib/"$triple" -name "$name.[0-9]" -print -quit)" "$directory/dist"
     done
 )
 cd "$directory/dist"
-for name in dl gcc_s m pthread rt util; do ln -s "lib$name".so.[0-9] "lib$name.so"; done
+for name in dl m pthread rt util; do ln -s "lib$name".so.[0-9] "lib$name.so"; done
 echo "GROUP ($PWD/libc.so.6 $PWD/libc_nonshared.a AS_NEEDED ($(echo "$PWD"/ld-linux-*)))" >libc.so
 # Swift's runtime calls one function that came later than that C++ library.
 echo '#include <new>
 namespace std { [[noreturn]] void __throw_bad_array_new_length() { throw bad_array_new_length(); } }' |
     c++ $flags -x c++ -c - -o "$directory/build/later.o"
-ar rcsD liblater.a "$directory/build/later.o"
-echo "GROUP ($PWD/libstdc++.so.6 $PWD/liblater.a)" >libstdc++.so
+ar rsD libstdc++.a "$directory/build/later.o"
+echo "GROUP ($PWD/libgcc_eh.a)" >libgcc_s.so
 touch "$directory/lib/complete"

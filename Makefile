@@ -19,7 +19,7 @@ BUILD_FLAGS += -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-pre
 COMMIT := $(shell git describe --always --dirty --abbrev=8 --exclude '*' 2>/dev/null)
 COMMIT_OBJECT = $(if $(COMMIT),.build/commit/$(COMMIT).o)
 LINK = $(addprefix -Xlinker ,$(LINK_FLAGS) $(COMMIT_OBJECT))
-BUILD = swift build -c release $(BUILD_FLAGS) $(LINK) --product grocerydude
+BUILD = swift build -c release $(SCRATCH) $(BUILD_FLAGS) $(LINK) --product grocerydude
 
 PROGRAM = .build/release/grocerydude
 SHARE = .build/share
@@ -50,12 +50,12 @@ package-deps:
 test: deps
 	scripts/test.sh
 
-# Kills the program at each of its calls that change the disk, lets each of them fail, and more; see
-# Documentation/Design/Reliability.md. A signal's moments are tried again with GROCERYDUDE_FAULTS_SEED=n, one
 # The same tests in a new system without ISA-L, where zlib deflates; needs root, debootstrap.
 test-without-isal: package-deps
 	scripts/test-without-isal.sh
 
+# Kills the program at each of its calls that change the disk, lets each of them fail, and more; see
+# Documentation/Design/Reliability.md. A signal's moments are tried again with GROCERYDUDE_FAULTS_SEED=n, one
 # scenario with GROCERYDUDE_FAULTS_SCENARIO=NAME, one kind of server with GROCERYDUDE_FAULTS_SERVER=NAME.
 faults: deps
 	GROCERYDUDE_FAULTS=all scripts/test.sh --filter FaultTests
@@ -136,23 +136,31 @@ install: $(SHARE)/complete
 STATIC = $(CURDIR)/.build/static
 .NOTPARALLEL: deb dist test-packages
 
+# Packages are built in a directory whose path has 160 bytes wherever the checkout is: for 'withoutActuallyEscaping', which
+# GRDB calls once, the compiler writes the length of the source's path into the program.
+PACKAGES = $(CURDIR)/.build/packages-
+PACKAGE_SCRATCH := $(PACKAGES)$(shell printf '%0*d' $$((160 - $$(printf '%s' '$(PACKAGES)' | wc -c))) 0)
+deb dist: PROGRAM = $(PACKAGE_SCRATCH)/release/grocerydude
+deb dist: SCRATCH = --scratch-path "$(PACKAGE_SCRATCH)" \
+	-Xswiftc -file-prefix-map -Xswiftc "$(PACKAGE_SCRATCH)=.build" -Xcc "-ffile-prefix-map=$(PACKAGE_SCRATCH)=.build"
+
 # Nothing in the program unwinds its stack: it throws no exceptions of C++, and Swift's backtraces follow frame pointers.
-# Two builds of a commit shall be the same bytes: without debug information, which names directories, with hashes and
+# Two builds of a commit are the same bytes: without debug information, which names directories, with hashes and
 # addresses that are the same in each run of the compiler, and with the commit as the program's build id.
 PACKAGE_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(shell setarch -R true 2>/dev/null && echo setarch -R) \
-	$(BUILD) -debug-info-format none -Xlinker --no-eh-frame-hdr \
-	-Xlinker --build-id=0x$(shell git rev-parse HEAD 2>/dev/null || echo 00)
+	$(BUILD) -debug-info-format none \
+	$(addprefix -Xlinker ,--no-eh-frame-hdr --script=Packaging/discard.ld --build-id=0x$(shell git rev-parse HEAD 2>/dev/null || echo 00))
 
 # The packages are for systems whose glibc reads short relocations, so 2.36 and later.
 deb: package-deps $(STATIC)/lib/complete $(COMMIT_OBJECT)
 	PKG_CONFIG_PATH=$(STATIC)/deb $(PACKAGE_BUILD) $(addprefix -Xlinker ,-z pack-relative-relocs)
-	scripts/manual.sh $(PROGRAM) $(SHARE)
-	Packaging/package.sh deb $(PROGRAM) $(SHARE) .build/packages
+	scripts/manual.sh "$(PROGRAM)" $(SHARE)
+	Packaging/package.sh deb "$(PROGRAM)" $(SHARE) .build/packages
 
 dist: package-deps $(STATIC)/lib/complete $(COMMIT_OBJECT)
 	PKG_CONFIG_PATH=$(STATIC)/dist $(PACKAGE_BUILD) $(addprefix -Xlinker ,$(STATIC)/dist/start.o -e older_start)
-	scripts/manual.sh $(PROGRAM) $(SHARE)
-	Packaging/package.sh dist $(PROGRAM) $(SHARE) .build/packages
+	scripts/manual.sh "$(PROGRAM)" $(SHARE)
+	Packaging/package.sh dist "$(PROGRAM)" $(SHARE) .build/packages
 
 $(STATIC)/lib/complete: Packaging/static-libraries.sh | package-deps
 	Packaging/static-libraries.sh $(STATIC)
@@ -174,4 +182,4 @@ uninstall:
 
 clean:
 	swift package clean
-	rm -rf $(SHARE)
+	rm -rf $(SHARE) "$(PACKAGE_SCRATCH)"

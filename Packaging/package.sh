@@ -41,10 +41,11 @@ package_dist() {
     tree=$stage/$name
     mkdir -p "$tree"
     install -m 755 "$program" "$tree/grocerydude"
-    # The compiler's hashes of modules are of its arguments too, which name directories.
-    strip -R .swift_modhash "$tree/grocerydude"
+    strip "$tree/grocerydude"
     cp -R "$share/man1" "$share/completions" README.md LICENSE NOTICE CHANGELOG.md Documentation \
         Packaging/grafana "$tree"
+    # By these users verify the next release.
+    if [ -e Packaging/signers ]; then cp Packaging/signers "$tree"; fi
     chmod -R u=rwX,go=rX "$tree"
     rm -f "$output"/*.tar.gz*
     tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \

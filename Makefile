@@ -145,7 +145,7 @@ deb dist: SCRATCH = --scratch-path "$(PACKAGE_SCRATCH)" \
 	-Xswiftc -file-prefix-map -Xswiftc "$(PACKAGE_SCRATCH)=.build" -Xcc "-ffile-prefix-map=$(PACKAGE_SCRATCH)=.build"
 
 # Nothing in the program unwinds its stack: it throws no exceptions of C++, and Swift's backtraces follow frame pointers.
-# Two builds of a commit are the same bytes: without debug information, which names directories, with hashes and
+# So that two builds of a commit are the same bytes: without debug information, which names directories, with hashes and
 # addresses that are the same in each run of the compiler, and with the commit as the program's build id.
 PACKAGE_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(shell setarch -R true 2>/dev/null && echo setarch -R) \
 	$(BUILD) -debug-info-format none \

@@ -99,6 +99,7 @@ struct DeleteDependantsTests {
         let before = try await Set(scene.list().map(\.name))
         let sealed = before.filter(BackupName.isEncrypted)
         #expect(sealed.count == 2)
+        // Each has the display name of another one.
         let increment = try #require(sealed.first(where: BackupName.isIncrement))
         for folder in [scene.folder(), try await elsewhere()] {
             let whole = try await folder.find(backups[0].name)
@@ -106,7 +107,7 @@ struct DeleteDependantsTests {
             await #expect(
                 throws: BackupFolderError.perhapsNeeded(
                     whole.displayName,
-                    by: [BackupName.display(increment)]
+                    by: [increment]
                 )
             ) {
                 try await delete.run(

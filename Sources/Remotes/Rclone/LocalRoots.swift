@@ -10,21 +10,19 @@ struct LocalRoots {
     /// The maximum number of remotes that lead to each other.
     private static let mostSteps = 8
 
-    private let folder: RcloneFolder
-    /// The remotes of rclone's configuration; none if rclone cannot read it, as its next run reports.
-    let remotes: [String: [String: String]]
+    let folder: RcloneFolder
 
-    /// Reads rclone's configuration.
-    ///
-    /// - Throws: `CancellationError`.
-    init(_ folder: RcloneFolder) async throws {
-        self.folder = folder
-        remotes =
-            try await folder.answer(
-                [String: [String: String]].self,
-                ["config", "dump"],
-                on: []
-            ) ?? [:]
+    /// Returns the remotes of rclone's configuration, which one run reads once; none if rclone cannot read it, as its
+    /// next run reports.
+    func remotes() async throws -> [String: [String: String]] {
+        if let known = folder.memory.remotes { return known }
+        let remotes = try await folder.answer(
+            [String: [String: String]].self,
+            ["config", "dump"],
+            on: []
+        )
+        if let remotes { folder.memory.take(remotes: remotes) }
+        return remotes ?? [:]
     }
 
     /// Finds the directories of an address; none if it leads elsewhere.
@@ -32,13 +30,12 @@ struct LocalRoots {
     /// - Throws: `CancellationError`.
     func find(_ place: String, steps: Int = mostSteps) async throws -> [FilePath] {
         guard steps > 0, let (name, path) = Self.split(place) else { return [FilePath(place)] }
-        let settings = remotes[name] ?? [:]
-        // rclone knows remotes from the environment too.
-        let type = name.hasPrefix(":") ? String(name.dropFirst()) : settings["type"]
+        let type = try await type(of: name)
         guard let type, Self.wrappers.contains(type) else {
             guard type == nil || type == "local" || type == "alias" else { return [] }
             return try await directory(place).map { [$0] } ?? []
         }
+        let settings = try await remotes()[name] ?? [:]
         var found: [FilePath] = []
         for inner in [settings["remote"]].compactMap(\.self) + upstreams(of: settings) {
             // Other wrappers than these have their own names for files.
@@ -47,6 +44,17 @@ struct LocalRoots {
             found += try await find(inner, steps: steps - 1)
         }
         return found
+    }
+
+    /// Returns the type of a remote; `nil` if it is not known without rclone.
+    private func type(of name: String) async throws -> String? {
+        if name.hasPrefix(":") { return String(name.dropFirst()) }
+        // The environment wins over the configuration (https://rclone.org/docs/#environment-variables).
+        let variable = "RCLONE_CONFIG_\(name.uppercased())_TYPE"
+        let given =
+            folder.rclone.environment[variable] ?? ProcessInfo.processInfo.environment[variable]
+        if let given { return given }
+        return try await remotes()[name]?["type"]
     }
 
     /// Returns the name and the path of a remote; `nil` for a path of this machine.

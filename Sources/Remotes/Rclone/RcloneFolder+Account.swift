@@ -27,11 +27,11 @@ extension RcloneFolder: RemoteService {
                 if let value = facts[key], !value.isEmpty { return value }
             }
         }
-        return try await LocalRoots(self).remotes[remoteName]?["user"]
+        return try await LocalRoots(folder: self).remotes()[remoteName]?["user"]
     }
 
     public func directories() async throws -> [FilePath] {
-        try await LocalRoots(self).find(place)
+        try await LocalRoots(folder: self).find(place)
     }
 
     public func version() async throws -> String {

@@ -16,6 +16,8 @@ final class RcloneMemory: Sendable {
         var listed = ContinuousClock.now
         /// The last uploaded file of this machine that has no name yet, and its claim.
         var waiting: (file: FileInfo, claim: UploadClaim)?
+        /// The remotes of rclone's configuration.
+        var remotes: [String: [String: String]]?
     }
 
     /// The time for which a subfolder's list from the folder's listing is used.
@@ -35,6 +37,12 @@ final class RcloneMemory: Sendable {
 
     /// The files of the folder in its last listing; `nil` if there was none.
     var files: [RemoteFile]? { state.withLock { $0.files } }
+
+    /// The remotes of rclone's configuration; `nil` if it was not read yet.
+    var remotes: [String: [String: String]]? { state.withLock { $0.remotes } }
+
+    /// Stores the remotes of rclone's configuration.
+    func take(remotes: [String: [String: String]]) { state.withLock { $0.remotes = remotes } }
 
     /// Stores a list of the folder and of its hidden subfolders.
     func take(_ files: [RemoteFile], subfolders: [String: [RemoteFile]]?) {

@@ -43,8 +43,7 @@ struct ServedCommandTests {
         try machine.makeStores()
         let first = try machine.run("backup")
         #expect(first.status == 0, "\(first.errors)")
-        // Some read where rclone's remote leads, for the queue and for the backup.
-        #expect(try machine.calls.count <= 8)
+        #expect(try machine.calls.count <= 4)
         let name = String(first.text.dropLast())
         #expect(try machine.names() == [name])
         #expect(try machine.calls.count == 1)

@@ -33,7 +33,12 @@ struct Evidence {
             let numbers = try sidecar.write { try $0.numbers(of: table) }
             let images = try Self.images(of: Set(expected.map(\.key)), in: table, numbers, snapshot)
             for intent in expected {
-                let sight = Sight(of: intent, now: images[intent.key], table, numbers)
+                let sight = Sight(
+                    intent: intent,
+                    now: images[intent.key],
+                    table: table,
+                    numbers: numbers
+                )
                 switch try sight.verdict() {
                 case true?: written.append(intent)
                 case false?: unwritten.append(intent)
@@ -73,10 +78,6 @@ private struct Sight {
     let now: RowImage?
     let table: TableMapping
     let numbers: [Int64]
-
-    init(of intent: Intent, now: RowImage?, _ table: TableMapping, _ numbers: [Int64]) {
-        (self.intent, self.now, self.table, self.numbers) = (intent, now, table, numbers)
-    }
 
     /// Returns whether the change was made; `nil` if the row does not show it.
     func verdict() throws -> Bool? {

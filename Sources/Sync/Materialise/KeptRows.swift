@@ -68,9 +68,7 @@ struct KeptRows {
         guard let parent = steps.first?.table.schema else { return [] }
         if parent.areRowID(keeper.parentColumns) {
             let ids = Dictionary(steps.map { ($0.key, $0.id) }) { first, _ in first }
-            let numbers = steps.compactMap { step -> Int64? in
-                if case .rowID(let number) = step.key { number } else { nil }
-            }
+            let numbers = steps.compactMap(\.key.number)
             let column = keeper.columns[0]
             return try finder.keys(of: keeper.table, whereColumn: column, isIn: numbers).compactMap
             {

@@ -198,9 +198,7 @@ final class Shadow {
             try access.first("SELECT max(h) FROM shown WHERE t = ?", number) { $0.key(0) },
             try access.first("SELECT max(h) FROM key WHERE t = ?", number) { $0.key(0) },
         ]
-        return found.compactMap { key in
-            if case .rowID(let rowID) = key { rowID } else { nil }
-        }.reduce(0, max)
+        return found.compactMap { $0?.number }.reduce(0, max)
     }
 
     /// Returns the row of a query that begins with all columns of `shown`.

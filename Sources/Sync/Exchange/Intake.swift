@@ -16,6 +16,8 @@ struct Intake {
     let now: Int64
     /// The least number of new rows of a table in a file that are written without a view.
     let leastBulk: Int
+    /// A function that returns the writer of this device's files at a clock.
+    let outgoing: (SidecarAccess, UInt64?) throws -> Outgoing
 
     /// The result of an intake.
     struct Taken: Equatable {
@@ -308,28 +310,19 @@ struct Intake {
             let own = try access.membership.own
             let ids = try access.membership.ownIDs
             let isKnown = try access.files.hasSeen(file.id) || access.files.owns(file.id)
-            let seen = SeenFile(
-                id: file.id,
-                name: remote.name,
-                size: remote.size,
-                kind: file.kind,
-                device: header.device,
-                sequence: header.sequence,
-                clock: header.clock,
-                heard: header.seen.first { $0.device == own }?.clock ?? 0
-            )
             if isKnown {
                 // It is a copy under another name.
                 try access.files.nameCopy(name: remote.name, size: remote.size)
                 return
             }
-            try access.files.see(seen, at: now)
+            try access.files.see(SeenFile(file, remote, readBy: own), at: now)
             try access.devices.hear(header.device, wall: header.wall, at: now)
             if header.device == own { taken.unknownOwn += 1 }
             var clock = try access.membership.clock
             clock.observe(header.clock)
             try access.devices.listen(to: header, as: ids)
             var bulk = BulkIntake(least: leastBulk, access)
+            var reunions: [Reunion] = []
             try file.forEachRow { table, delta in
                 for cell in delta.state.cells { clock.observe(cell.stamp.clock) }
                 clock.observe(delta.state.deletion.clock)
@@ -339,14 +332,31 @@ struct Intake {
                 guard let old = joined.old else { return try bulk.take(joined.new) }
                 try access.dirty.mark(delta.id)
                 try list(old, joined.new, ids, access)
+                if let reunion = try Reunion(of: old, joined.new, ids, access) {
+                    reunions.append(reunion)
+                }
             }
             try bulk.finish()
+            try send(reunions, own, &clock, access)
             try access.membership.setClock(clock)
             try rememberBundle(file, remote, access)
             taken.files += 1
             taken.bytes += remote.size
             taken.devices.insert(header.device)
         }
+    }
+
+    private func send(
+        _ reunions: [Reunion],
+        _ own: DeviceID,
+        _ clock: inout HybridClock,
+        _ access: SidecarAccess
+    ) throws {
+        if reunions.isEmpty { return }
+        let stamp = Stamp(clock: clock.tick(now: now, modified: now), device: own)
+        let outgoing = try outgoing(access, stamp.clock)
+        for reunion in reunions { try reunion.send(at: stamp, outgoing, access) }
+        try outgoing.finish()
     }
 
     /// Records that a bundle replaces the files that it was made of.
@@ -374,6 +384,7 @@ struct Intake {
         _ own: Set<DeviceID>,
         _ access: SidecarAccess
     ) throws {
+        let birth = old.state.birth.flatMap { own.contains($0.device) ? $0 : nil }
         for lost in old.state.cells where lost.stamp.isZero || own.contains(lost.stamp.device) {
             let isSeed = lost.stamp.isZero
             if new.state.causalLength != old.state.causalLength {
@@ -406,7 +417,9 @@ struct Intake {
             }
             // A seed loses to any edit, so only differences between two seeds are listed.
             if isSeed, !won.stamp.isZero { continue }
-            guard try isSeed || !hasHeard(lost.stamp, won.stamp, access) else { continue }
+            // A row that got its key here has older cells, which the author may have received at the former key.
+            let latest = birth.map { max($0, lost.stamp) } ?? lost.stamp
+            guard try isSeed || !hasHeard(latest, won.stamp, access) else { continue }
             try access.removed.add(Conflict(isSeed ? .seed : .edited, lost, of: new, winner: won))
         }
     }
@@ -437,5 +450,33 @@ struct Intake {
         _ access: SidecarAccess
     ) throws -> Bool {
         try lost.clock <= access.devices.heard(lost.device, by: winner)
+    }
+}
+
+extension Intake {
+    /// Creates the intake of an exchange.
+    init(of exchange: StoreExchange) {
+        self.init(
+            sidecar: exchange.sidecar,
+            container: exchange.container,
+            now: exchange.now,
+            leastBulk: exchange.options.leastBulk,
+            outgoing: exchange.outgoing
+        )
+    }
+}
+
+extension SeenFile {
+    fileprivate init(_ file: ChangeFile, _ remote: RemoteFile, readBy own: DeviceID) {
+        self.init(
+            id: file.id,
+            name: remote.name,
+            size: remote.size,
+            kind: file.kind,
+            device: file.header.device,
+            sequence: file.header.sequence,
+            clock: file.header.clock,
+            heard: file.header.seen.first { $0.device == own }?.clock ?? 0
+        )
     }
 }

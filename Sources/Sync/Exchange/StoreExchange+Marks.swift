@@ -111,7 +111,7 @@ extension StoreExchange {
                     made: Date(timeIntervalSince1970: Double(now) / 1000),
                     after: others.sorted()
                 )
-                try upkeep(access).keep(DocumentFile<GroupMark>.write(header, mark), as: name)
+                try outgoing(access).keep(DocumentFile<GroupMark>.write(header, mark), as: name)
             }
         }
     }

@@ -46,14 +46,8 @@ extension StoreExchange {
         _ listing: Container.Listing,
         _ outcome: inout ExchangeOutcome
     ) async throws -> Bool {
-        let intake = Intake(
-            sidecar: sidecar,
-            container: container,
-            now: now,
-            leastBulk: options.leastBulk
-        )
-        return try await reach(&outcome) { outcome in
-            try await intake.run(listing, options.check, &outcome.taken)
+        try await reach(&outcome) { outcome in
+            try await Intake(of: self).run(listing, options.check, &outcome.taken)
         }
     }
 
@@ -89,6 +83,11 @@ extension StoreExchange {
     func conclude(_ outcome: inout ExchangeOutcome, hasListed: Bool) throws {
         outcome.trouble = outcome.trouble ?? outcome.refusal
         guard hasListed, outcome.trouble == nil else { return }
-        try sidecar.write { try $0.set("exchanged", now) }
+        let captured = try sidecar.read { try $0.text("look") }
+        let look = try outcome.written == 0 ? captured ?? store.look() : store.look()
+        try sidecar.write { access in
+            try access.set("exchanged", now)
+            try access.set("exchanged look", look)
+        }
     }
 }

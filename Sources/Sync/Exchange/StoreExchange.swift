@@ -113,7 +113,7 @@ public struct StoreExchange {
     public func run() async throws -> ExchangeOutcome {
         var outcome = ExchangeOutcome()
         try recover()
-        try sidecar.write { try ClockReturn(access: $0, now: now).run(upkeep($0)) }
+        try sidecar.write { try ClockReturn(access: $0, now: now).run(outgoing($0)) }
         try tidyFiles()
         try GroupMap.adopt(in: sidecar, accepts: options.acceptsChanges)
         try pass(.recovered)
@@ -204,7 +204,10 @@ public struct StoreExchange {
         try sidecar.write { access in
             try access.set("look", look)
             // A store that was put back may refer to rows as they were once, so all of it is looked at.
-            if options.rejoining != nil { try access.dirty.alterAll() }
+            if options.rejoining != nil {
+                try access.dirty.alterAll()
+                try access.dirty.mark(.zero)
+            }
             // The application may have removed what was in their way.
             try access.dirty.retryRefused()
         }
@@ -230,13 +233,7 @@ public struct StoreExchange {
                 try access.awaited.take(files, in: tables, RowFinder(snapshot), &change)
                 var clock = try access.membership.clock
                 let reading = clock.tick(now: now, modified: modified)
-                let outgoing = Outgoing(
-                    access,
-                    outbox: sidecar.outbox,
-                    clock: reading,
-                    wall: now,
-                    program: options.program
-                )
+                let outgoing = try outgoing(access, at: reading)
                 var captureOptions = meaning.options(seeds: seeds)
                 captureOptions.partRows = options.mostRows / 2
                 captureOptions.change = change

@@ -86,12 +86,7 @@ public struct JoinPreview: Sendable {
             options: options
         )
         var taken = Intake.Taken()
-        try await Intake(
-            sidecar: sidecar,
-            container: container,
-            now: exchange.now,
-            leastBulk: options.leastBulk
-        ).run(container.look(), options.check, &taken)
+        try await Intake(of: exchange).run(container.look(), options.check, &taken)
         try GroupMap.adopt(in: sidecar, accepts: options.acceptsChanges)
         try sidecar.write { try $0.keepLives() }
         let known = try sidecar.read { try Self.livingTables($0) }

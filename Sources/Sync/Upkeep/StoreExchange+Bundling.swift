@@ -29,7 +29,7 @@ extension StoreExchange {
         }
         guard bundle.replaced.count > 1 else { return }
         try sidecar.write { access in
-            let outgoing = try upkeep(access)
+            let outgoing = try outgoing(access)
             var header = try outgoing.plainHeader()
             header.clock = bundle.clock
             header.seen = bundle.seen

@@ -32,7 +32,7 @@ extension StoreExchange {
         let listing = try sidecar.write { access in
             try access.removed.expire(rules, now: now)
             try access.removed.addHeld(now: now)
-            let outgoing = try upkeep(access)
+            let outgoing = try outgoing(access)
             try OwnDamage(in: all, access, rules, now: now).repair(access, outgoing, now: now)
             let whole = try all.whole(access)
             let card = Card(
@@ -112,7 +112,7 @@ extension StoreExchange {
             try sidecar.write { access in
                 let blobs = LostBlobs(
                     access: access,
-                    outgoing: try upkeep(access),
+                    outgoing: try outgoing(access),
                     files: files,
                     missing: missing
                 )
@@ -122,12 +122,16 @@ extension StoreExchange {
         }
     }
 
-    /// Returns the writer of files without new changes, at the present clock.
-    func upkeep(_ access: SidecarAccess) throws -> Outgoing {
+    /// Returns the writer of this device's files.
+    ///
+    /// - Parameters:
+    ///   - access: the state.
+    ///   - clock: the clock of the files; the present one for files without new changes.
+    func outgoing(_ access: SidecarAccess, at clock: UInt64? = nil) throws -> Outgoing {
         Outgoing(
             access,
             outbox: sidecar.outbox,
-            clock: try access.membership.clock.last,
+            clock: try clock ?? access.membership.clock.last,
             wall: now,
             program: options.program
         )

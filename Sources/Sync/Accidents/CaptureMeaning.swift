@@ -3,11 +3,19 @@ internal import Stores
 
 /// The meaning of a capture's differences: they are edits, unless there was an accident.
 struct CaptureMeaning {
+    /// A doubt about the sidecar; its rows are found again among those of the container.
+    enum Doubt: Int64 {
+        /// The sidecar was rolled back, so differences may be data that others have.
+        case rolledBack = 1
+        /// The sidecar is another file beside the same store, and may be an older copy.
+        case moved = 2
+    }
+
     /// Whether the store may be another one, or the shadow an older one.
     ///
     /// In that case differences are no edits until a person says so.
     private let isSuspect: Bool
-    private let wasRolledBack: Bool
+    private let doubt: Doubt?
     private let rejoining: Rejoining?
     private let acceptsChanges: Bool
 
@@ -17,8 +25,8 @@ struct CaptureMeaning {
         _ rejoining: Rejoining?,
         _ access: SidecarAccess
     ) throws {
-        wasRolledBack = try access.integer("rolled") != nil
-        isSuspect = try wasRolledBack || version.isSuspect(access)
+        doubt = try access.integer("rolled").flatMap(Doubt.init)
+        isSuspect = try doubt == .rolledBack || version.isSuspect(access)
         self.rejoining = rejoining
         acceptsChanges = options.acceptsChanges
     }
@@ -28,7 +36,8 @@ struct CaptureMeaning {
             acceptsChanges: acceptsChanges || isSuspect || rejoining != nil,
             seeds: seeds,
             meaning: rejoining ?? .edits,
-            matches: wasRolledBack || rejoining != nil,
+            matches: doubt != nil || rejoining != nil,
+            matchesEdited: doubt != nil,
             revives: rejoining != nil && rejoining != .container
         )
     }
@@ -37,7 +46,9 @@ struct CaptureMeaning {
     ///
     /// - Throws: `SyncDecision.replaced`.
     func check(_ result: Capture.Result, _ store: Store) throws {
-        guard isSuspect, rejoining == nil, result.changes > 0 else { return }
+        guard isSuspect, rejoining == nil, result.changes > 0 || result.left > 0 else {
+            return
+        }
         throw SyncDecision.replaced(store.path.description)
     }
 }

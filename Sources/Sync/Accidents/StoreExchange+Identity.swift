@@ -18,8 +18,13 @@ extension StoreExchange {
         /// Whether the store was moved along with the sidecar.
         var hasMovedStore = false
 
-        /// Whether the sidecar may be older than the store.
-        var mustMatch: Bool { isRolledBack && !hasMovedStore }
+        /// The doubt whether the sidecar is older than the store; `nil` if both are of one moment.
+        ///
+        /// A sidecar may be put back before this device has sent a file again.
+        var doubt: CaptureMeaning.Doubt? {
+            guard !hasMovedStore else { return nil }
+            return isRolledBack ? .rolledBack : isMoved ? .moved : nil
+        }
     }
 
     /// Checks whether this device is a clone, or was rolled back; in both cases it continues under a new id.
@@ -44,7 +49,7 @@ extension StoreExchange {
         try sidecar.write { access in
             try access.set("place", place)
             if identity.isMoved || identity.isRolledBack { try access.membership.renew(at: now) }
-            if identity.mustMatch { try access.set("rolled", 1) }
+            if let doubt = identity.doubt { try access.set("rolled", doubt.rawValue) }
             if identity.hasMovedStore { try access.set("store", "\(storePlace)") }
         }
         return identity
@@ -85,18 +90,19 @@ extension String {
 }
 
 extension ContainerName {
-    /// The first digits of the id of the device that wrote a data file.
+    /// The first digits of the id of the device that wrote a data file or a card.
     fileprivate var author: UInt32? {
         switch self {
         case .changes(let device, _, _), .part(_, let device, _), .baseline(_, let device, _):
             device
-        case .group, .card, .map, .blob: nil
+        case .card(let device, _, _): device.short
+        case .group, .map, .blob: nil
         }
     }
 }
 
 extension Container {
-    /// Returns a data file's identity and the device that wrote it; `nil` if the file is none, or is incomplete.
+    /// Returns the identity of a data file or a card and the device that wrote it; `nil` if the file is incomplete.
     fileprivate func author(
         of file: RemoteFile,
         in folder: Folder
@@ -108,11 +114,13 @@ extension Container {
                 name: file.name,
                 inflate: RawDeflate.inflate
             )
-            if envelope.kind == .baselineIndex {
-                let index = try BaselineIndex(envelope, name: file.name)
-                return (envelope.id, index.header.device)
-            }
-            return (envelope.id, try ChangeFile(envelope, name: file.name).header.device)
+            let device =
+                switch envelope.kind {
+                case .baselineIndex: try BaselineIndex(envelope, name: file.name).header.device
+                case .card: try DocumentFile<DeviceCard>(envelope, name: file.name).header.device
+                default: try ChangeFile(envelope, name: file.name).header.device
+                }
+            return (envelope.id, device)
         } catch is ChangeError {
             return nil
         } catch RemoteError.noFile {

@@ -28,7 +28,8 @@ struct Capture {
         var meaning = Rejoining.edits
         /// Whether new rows may be known rows that the shadow has lost.
         var matches = false
-
+        /// Whether these may have been edited since: the shadow is older than the store.
+        var matchesEdited = false
         /// The changes of the schema and of the map.
         var change = SchemaChange()
         /// The way to match rows with the group's beyond their ids, if the store joins it.
@@ -49,6 +50,8 @@ struct Capture {
         var changes = 0
         /// The number of rows with a new shadow.
         var shadowed = 0
+        /// The number of shown rows whose tables are gone.
+        var left: Int64 = 0
     }
 
     let tables: [TableMapping]
@@ -165,11 +168,12 @@ struct Capture {
     }
 
     /// Leaves the tables that the schema no longer has: their rows are held, and not deleted.
-    private func leaveMissingTables() throws {
+    private mutating func leaveMissingTables() throws {
         let names = Set(tables.map(\.name))
         let map = try access.membership.map
         let excluded = Set(map.exclude.map { map.tables[$0]?.was ?? $0 })
         for name in try access.captured.tables() where !names.contains(name) {
+            if !excluded.contains(name) { result.left += try access.shadow.count(in: name) }
             try access.captured.leave(name, keepsIDs: excluded.contains(name))
         }
     }

@@ -239,14 +239,18 @@ final class TableCapture {
             return Array(news.indices)
         }
         var match = try RowMatch(table, gone: gone, capture.access)
-        return try news.indices.filter { index in
+        func find(_ take: (inout RowMatch, [Value], RowKey) -> RowID?, _ index: Int) throws -> Bool
+        {
             let wire = try zip(table.columns, capture.wires(news[index].values, of: table))
                 .map { $0.compared($1.named) }
-            guard let id = match.take(wire, key: news[index].key) else { return true }
+            guard let id = take(&match, wire, news[index].key) else { return false }
             news[index].id = id
             found.insert(id)
-            return false
+            return true
         }
+        let others = try news.indices.filter { try !find({ $0.take($1, key: $2) }, $0) }
+        guard capture.options.matchesEdited else { return others }
+        return try others.filter { try !find({ $0.take(like: $1, key: $2) }, $0) }
     }
 
     /// Adds a row to the shadow as it is here, alive.
@@ -388,13 +392,17 @@ final class TableCapture {
 /// The known rows that the shadow has lost, by their content, so that they can be found again.
 struct RowMatch {
     private var candidates: [[Value]: [KnownRow]] = [:]
+    /// The contents of the candidates, by their hints.
+    private var contents: [Int64: [Value]] = [:]
 
     /// Collects the rows of a table that are alive, and not shown except at keys that are gone.
     init(_ table: TableMapping, gone: [ShownRow], _ access: SidecarAccess) throws {
         let gone = Set(gone.map(\.id))
         try access.states.forEachAlive(in: table.name) { row in
             guard try gone.contains(row.id) || !access.shadow.has(row.id) else { return }
-            candidates[table.values(of: row.state), default: []].append(row)
+            let values = table.values(of: row.state)
+            candidates[values, default: []].append(row)
+            if case .integer(let number)? = row.delta.hint { contents[number] = values }
         }
     }
 
@@ -408,6 +416,30 @@ struct RowMatch {
         let row = rows.remove(at: place)
         candidates[values] = rows
         return row.id
+    }
+
+    /// Removes and returns a row whose hint is the key, if this content can only be the same row's after an edit.
+    mutating func take(like values: [Value], key: RowKey) -> RowID? {
+        guard case .rowID(let number) = key, let content = contents[number] else { return nil }
+        var likeness = Likeness()
+        for (one, other) in zip(content, values) where one != .null || other != .null {
+            likeness.count(isEqual: one == other, isText: one.isText)
+        }
+        guard likeness.isOfSame,
+            candidates[content]?.contains(where: { $0.delta.hint == .integer(number) }) == true
+        else { return nil }
+        return take(content, key: key)
+    }
+}
+
+extension Value {
+    /// Whether it is a text with content.
+    fileprivate var isText: Bool {
+        switch self {
+        case .text(let bytes): !bytes.isEmpty
+        case .longText: true
+        default: false
+        }
     }
 }
 

@@ -85,6 +85,35 @@ struct AccidentTests {
         #expect(try scene.items(desk) == scene.items(phone))
     }
 
+    @Test(
+        "a sidecar that is put back after rows arrived, and before any was sent, doubles none",
+        arguments: [true, false]
+    )
+    func sidecarBeforeArrivals(isOtherFile: Bool) async throws {
+        try await scene.begin()
+        let disk = try phone.save()
+        try desk.edit("INSERT INTO item (name, list_id) VALUES ('figs', 1), ('rice', 1)")
+        // This device writes a card only once a day.
+        if !isOtherFile { scene.wait(hours: 25) }
+        try await scene.exchange(desk, phone)
+        try phone.rollBack(to: disk, store: false)
+        if isOtherFile { try phone.moveSidecar() }
+        try phone.edit("UPDATE item SET amount = 3 WHERE name = 'figs'")
+        if isOtherFile {
+            try await scene.exchange(phone)
+        } else {
+            await #expect(throws: SyncDecision.self) { try await scene.exchange(phone) }
+            phone.options.rejoining = .edits
+            try await scene.exchange(phone)
+            phone.options.rejoining = nil
+        }
+        try await scene.exchange(desk, phone)
+        for device in [desk, phone] {
+            let expected = ["figs|3|home", "milk|2|home", "rice|1|home", "tea|1|home"]
+            #expect(try scene.items(device) == expected)
+        }
+    }
+
     @Test("of two rows alike one is found again after an accident, and the other is another row")
     func foundAndAlike() async throws {
         try await scene.begin()
@@ -226,6 +255,28 @@ struct AccidentTests {
         #expect(try scene.items(phone).contains("bread|1|home"))
         try phone.putBackStore(disk)
         await #expect(throws: SyncDecision.self) { try await scene.exchange(phone) }
+    }
+
+    @Test(
+        "a store that another one without its tables replaced asks; after an answer, all is listed"
+    )
+    func withoutTables() async throws {
+        try await scene.begin()
+        try phone.edit(
+            "DROP TABLE item; DROP TABLE list; DROP TABLE unit; CREATE TABLE other (id INTEGER PRIMARY KEY)"
+        )
+        try phone.inspect { try $0.set("replaced", 1) }
+        await #expect(throws: SyncDecision.self) { try await scene.exchange(phone) }
+        phone.options.rejoining = .merge
+        try await scene.exchange(phone)
+        phone.options.rejoining = nil
+        let hidden = try phone.unshown.count
+        #expect(hidden > 0)
+        phone.options.rejoining = .merge
+        try await scene.exchange(phone)
+        phone.options.rejoining = nil
+        #expect(try phone.unshown.count == hidden)
+        #expect(try await scene.exchange(desk).takenChanges == 0)
     }
 
     @Test("a store that was replaced by its equal is not asked about; one that a restore marked is")

@@ -66,6 +66,15 @@ extension Device {
         )
     }
 
+    /// Replaces the sidecar by a copy, which is another file.
+    func moveSidecar() throws {
+        let path = sidecarPath.appending("sync.sqlite")
+        let copy = root.appending("copy-\(UUID().uuidString)")
+        try FileManager.default.copyItem(atPath: path.string, toPath: copy.string)
+        // The old file is still there when the new one is made, so that it is another inode.
+        try #require(rename(copy.string, path.string) == 0)
+    }
+
     /// Copies a device's disk to this one, as if it were another machine's.
     func clone(_ disk: SavedDisk) throws {
         try putBackStore(disk)

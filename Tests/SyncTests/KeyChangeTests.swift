@@ -325,6 +325,41 @@ struct KeyChangeTests {
         )
     }
 
+    @Test(
+        "stays that of the same row if all rows are saved again, without any that refer to them",
+        arguments: [
+            // All move by one, and a row is at the top.
+            "INSERT INTO x VALUES ('a', 9, 'na'); INSERT INTO p (n, q, note) SELECT * FROM x ORDER BY n",
+            // They are in another order, after a new one.
+            "INSERT INTO x VALUES ('a', 9, 'na'); INSERT INTO p (n, q, note) SELECT * FROM x ORDER BY n = 'a' DESC, n DESC",
+            "INSERT INTO p (n, q, note) SELECT * FROM x ORDER BY n DESC; INSERT INTO p VALUES (99, 'a', 9, 'na')",
+        ]
+    )
+    func savedWhole(again: String) async throws {
+        try await expect(
+            "CREATE TABLE p (id INTEGER PRIMARY KEY, n TEXT, q INT, note TEXT)",
+            "INSERT INTO p (n, q, note) VALUES ('b', 1, 'nb'), ('d', 1, 'nd'), ('f', 3, 'nf'), ('h', 4, 'nh')",
+            desk: """
+                CREATE TEMP TABLE x AS SELECT n, q, note FROM p; DELETE FROM p; \(again)
+                """,
+            phone: "UPDATE p SET q = 20 WHERE n = 'd'; DELETE FROM p WHERE n = 'f'",
+            "SELECT n, q FROM p ORDER BY n",
+            ["a|9", "b|1", "d|20", "h|4"]
+        )
+    }
+
+    @Test("is that of an edited row if the row was copied before, and partly edited")
+    func copied() async throws {
+        try await expect(
+            "CREATE TABLE p (id INTEGER PRIMARY KEY, n TEXT, q INT)",
+            "INSERT INTO p VALUES (1, 'milk', 1), (2, 'tea', 1)",
+            desk: "INSERT INTO p VALUES (3, 'tea', 1); UPDATE p SET n = 'black tea' WHERE id = 2",
+            phone: "UPDATE p SET q = 5 WHERE id = 2",
+            "SELECT n, q FROM p ORDER BY n",
+            ["black tea|5", "milk|1", "tea|1"]
+        )
+    }
+
     @Test("is another row's if it was deleted with the rows that referred to it")
     func reused() async throws {
         let pair = try await expect(
@@ -429,6 +464,92 @@ struct KeyChangeTests {
         for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
         try await edit(pair, desk: "DELETE FROM unit WHERE name = 'z'", phone: "SELECT 1", at: 6)
         try pair.expectEqual(Self.unitContent, ["kg|kilo|1000|I2,i1,i4,i6", "x|new|7|i7"])
+    }
+
+    @Test(
+        "is that of one row if two devices rename it, unseen by each other; the later name stays",
+        arguments: [true, false]
+    )
+    func renamedByBoth(isPhoneLater: Bool) async throws {
+        let pair = try DevicePair(schema: Self.units, enforcesReferences: true)
+        try pair.desk.edit(Self.unitRows)
+        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        try pair.desk.edit(
+            """
+            UPDATE unit SET name = 'kilogram' WHERE name = 'kg';
+            INSERT INTO item (name, unit) VALUES ('i4', 'kilogram')
+            """
+        )
+        try pair.phone.edit("UPDATE unit SET name = 'kilo', factor = 7 WHERE name = 'kg'")
+        let (first, last) = isPhoneLater ? (pair.desk, pair.phone) : (pair.phone, pair.desk)
+        try await pair.exchange(first, at: 2)
+        try await pair.exchange(last, first, last, first, at: 3)
+        let name = isPhoneLater ? "kilo" : "kilogram"
+        try pair.expectEqual(
+            Self.unitContent,
+            ["g|gram|1|i3", "\(name)|kilo|7|i1,i2,i4", "x|unused|0|NULL"]
+        )
+        // The edits of both go on to be edits of one row.
+        try await edit(
+            pair,
+            desk: "UPDATE unit SET note = 'edited' WHERE name = '\(name)'",
+            phone: "INSERT INTO item (name, unit) VALUES ('i5', '\(name)')",
+            at: 4
+        )
+        try pair.expectEqual(
+            Self.unitContent,
+            ["g|gram|1|i3", "\(name)|edited|7|i1,i2,i4,i5", "x|unused|0|NULL"]
+        )
+    }
+
+    @Test("is another row's if the row at it is one that the other device has inserted since")
+    func renamedAfterInsert() async throws {
+        let pair = try DevicePair(schema: Self.units, enforcesReferences: true)
+        try pair.desk.edit(Self.unitRows)
+        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        try await edit(
+            pair,
+            desk: "UPDATE unit SET name = 'kilogram' WHERE name = 'kg'",
+            phone: "SELECT 1",
+            at: 2
+        )
+        try pair.phone.edit(
+            "INSERT INTO unit VALUES ('kg', 'other', 5); INSERT INTO item (name, unit) VALUES ('i4', 'kg')"
+        )
+        try await pair.phone.sync(at: pair.start + 180)
+        try pair.phone.edit("UPDATE unit SET name = 'keg' WHERE name = 'kg'")
+        try await pair.phone.sync(at: pair.start + 240)
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 5)
+        try pair.expectEqual(
+            Self.unitContent,
+            [
+                "g|gram|1|i3", "keg|other|5|i4", "kilogram|kilo|1000|i1,i2", "x|unused|0|NULL",
+            ]
+        )
+    }
+
+    @Test("that a new row of another device has as well makes them one; what is replaced is listed")
+    func renamedOntoNew() async throws {
+        let pair = try DevicePair(schema: Self.units, enforcesReferences: true)
+        try pair.desk.edit(Self.unitRows)
+        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        try await edit(
+            pair,
+            desk: "UPDATE unit SET note = 'by the desk' WHERE name = 'kg'",
+            phone: "SELECT 1",
+            at: 2
+        )
+        try pair.desk.edit("UPDATE unit SET name = 'K' WHERE name = 'kg'")
+        try pair.phone.edit("INSERT INTO unit VALUES ('K', 'by the phone', 7)")
+        try await pair.exchange(pair.desk, at: 3)
+        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 4)
+        try pair.expectEqual("SELECT note FROM unit WHERE name = 'K'", ["by the phone"])
+        let sidecar = try Sidecar(in: pair.desk.sidecarPath)
+        #expect(try sidecar.conflicts().contains { $0.lost == "by the desk" })
+        try sidecar.close()
     }
 
     @Test("names the row that has it now, of which the values are its own")

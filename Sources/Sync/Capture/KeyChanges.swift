@@ -59,7 +59,7 @@ struct KeyChanges {
         let children = all.filter { $0.table.refers(to: capture.table.name) }
         // Without a row that is gone, only rows that refer to the table could prove anything.
         let name = capture.table.name
-        if capture.gone.isEmpty,
+        if capture.gone.isEmpty, !hasMovedContent(capture),
             try !children.contains(where: { try ReferringRows(capture: $0).mayProve(name) })
         {
             return []
@@ -67,6 +67,7 @@ struct KeyChanges {
         var changes = try KeyChanges(capture, children, run)
         try changes.followChildren()
         try changes.followContent()
+        try changes.followMoves()
         try changes.followShift()
         try changes.followNames()
         try changes.findReused()
@@ -75,6 +76,15 @@ struct KeyChanges {
         let moved = changes.movedNumbers
         return moved.isEmpty
             ? [] : try MovedNumbers(moved, run.access).apply(to: capture.table, all, &run)
+    }
+
+    /// Returns whether a row that differs has its former content at another key now.
+    private static func hasMovedContent(_ capture: TableCapture) -> Bool {
+        guard capture.table.hasOwnIDs, capture.changed.count + capture.news.count > 1 else {
+            return false
+        }
+        let present = Set(capture.changed.map(\.image) + capture.news.map(\.image))
+        return capture.changed.contains { present.contains($0.old.image) }
     }
 
     private init(_ capture: TableCapture, _ children: [TableCapture], _ run: Capture) throws {
@@ -197,6 +207,33 @@ struct KeyChanges {
             else { continue }
             add(change)
         }
+    }
+
+    /// Finds rows whose whole content is at another key, where another row was, as if all rows were saved again in
+    /// another order.
+    ///
+    /// Content without a text may be equal by chance.
+    private mutating func followMoves() throws {
+        guard Self.hasMovedContent(capture) else { return }
+        var places: [[RowImage.Part]: [RowKey]] = [:]
+        for key in news.keys.sorted(by: >) where sources[key] == nil {
+            guard let values = news[key]?.values else { continue }
+            places[columns.map { $0.column.part(values) }, default: []].append(key)
+        }
+        var moves: [Change] = []
+        for from in olds.keys.sorted() where targets[from] == nil && news[from] != nil {
+            let content = try content(ofOld: from)
+            guard content.contains(where: \.isText), let to = places[content]?.last else {
+                continue
+            }
+            let change = Change(from: from, to: to)
+            guard try isPossible(change), try isLiker(change, likeness(change)) else { continue }
+            places[content]?.removeLast()
+            moves.append(change)
+        }
+        // A row may have been copied, and then edited.
+        if moves.count == 1, try !isOther(at: moves[0].from) { return }
+        for move in moves { add(move) }
     }
 
     /// The greatest number of rows whose content is searched in the whole table.

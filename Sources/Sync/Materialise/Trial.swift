@@ -69,6 +69,10 @@ final class Trial {
             words[row.id] = known
             return true
         }
+        if table.lacksKey(row) {
+            words[row.id] = "its primary key is NULL here"
+            return true
+        }
         if lacksContent(row, of: table) || isStrange(row, of: table) { return true }
         return trying(true) {
             let values = filled(values(row, of: table), row, of: table)
@@ -318,5 +322,15 @@ final class Trial {
             if self.error == nil { self.error = error }
             return otherwise
         }
+    }
+}
+
+extension TableMapping {
+    /// Returns whether a row has NULL in the columns that identify rows here, as one of another schema may.
+    ///
+    /// SQLite would store it, but nothing could find it again.
+    fileprivate func lacksKey(_ row: ViewRow) -> Bool {
+        guard let places = identifyingPlaces, !keepsRenamed else { return false }
+        return zip(columns, row.values).contains { places.contains($0.place) && $1 == .null }
     }
 }

@@ -43,7 +43,7 @@ public struct MapProposal: Sendable {
         let values = ColumnValues(snapshot, check: checkCancellation)
         try proposeReferences(schema, values)
         for table in schema.tables {
-            try proposeKey(table, values)
+            try proposeKey(table, schema, values)
             try reportReferences(table, schema, values)
             reportUniqueKeys(table)
         }
@@ -128,22 +128,35 @@ public struct MapProposal: Sendable {
 
     // MARK: - Keys
 
-    private mutating func proposeKey(_ table: SyncTable, _ values: ColumnValues) throws {
+    private mutating func proposeKey(
+        _ table: SyncTable,
+        _ schema: SyncSchema,
+        _ values: ColumnValues
+    ) throws {
         guard let name = TableName(table.name), map.tables[name]?.key == nil,
             table.schema.primaryKey.count == 1, let place = table.schema.primaryKey.first,
-            table.schema.columns[place].affinity == .integer,
-            let range = try values.range(of: place, in: table.schema), range.count >= 8
+            table.schema.columns[place].affinity == .integer
         else { return }
         let column = "\(table.name).\(table.schema.columns[place].name)"
+        if table.hasOwnNumbers, let child = schema.generatedColumn(naming: table) {
+            let evidence =
+                "the generated column '\(child)' computes it from values that travel as they are"
+            return share(table, column, evidence, isGuess: false)
+        }
+        guard let range = try values.range(of: place, in: table.schema), range.count >= 8 else {
+            return
+        }
         let span = Double(range.greatest) - Double(range.least) + 1
-        if table.hasOwnNumbers, span > 1000 * Double(range.count) {
-            edit(table) { $0.key = .shared }
-            add(
-                column,
-                "a number means the same row on all devices",
-                "the numbers of its \(range.count) rows are far apart",
-                isGuess: true
-            )
+        let isFarApart = span > 1000 * Double(range.count)
+        // Counted numbers begin at 1, unless the first rows are gone.
+        let isCounted =
+            range.least < 1000 || table.schema.columns[place].hasNameOfNumber
+        if table.hasOwnNumbers, isFarApart || !isCounted {
+            let evidence =
+                isFarApart
+                ? "the numbers of its \(range.count) rows are far apart"
+                : "its numbers run from \(range.least) to \(range.greatest)"
+            share(table, column, evidence, isGuess: true)
         } else if table.schema.rowIDAlias == nil, case .key = table.identity,
             range.least == 1, range.greatest == range.count,
             !table.references.contains(where: { $0.columns == [place] })
@@ -156,6 +169,16 @@ public struct MapProposal: Sendable {
                 isGuess: true
             )
         }
+    }
+
+    private mutating func share(
+        _ table: SyncTable,
+        _ column: String,
+        _ evidence: String,
+        isGuess: Bool
+    ) {
+        edit(table) { $0.key = .shared }
+        add(column, "a number means the same row on all devices", evidence, isGuess: isGuess)
     }
 
     private mutating func reportUniqueKeys(_ table: SyncTable) {
@@ -219,6 +242,31 @@ public struct MapProposal: Sendable {
         }
         edit(table) { $0.local.insert(key) }
         add(subject, "is computed on each device, and does not travel", evidence, isGuess: true)
+    }
+}
+
+extension ColumnSchema {
+    /// Whether its name says that its numbers mean nothing but their rows.
+    fileprivate var hasNameOfNumber: Bool {
+        let name = name.lowercased()
+        return name.hasSuffix("id") || ["pk", "key", "no", "nr", "num", "number"].contains(name)
+    }
+}
+
+extension SyncSchema {
+    /// Returns a generated column that refers to a table's rows by their numbers; `nil` if there is none.
+    fileprivate func generatedColumn(naming parent: SyncTable) -> String? {
+        for table in tables {
+            for reference in table.schema.references
+            where reference.parent.foldedIdentifier == parent.name.foldedIdentifier {
+                let targets = reference.parentColumns?.compactMap(parent.schema.column)
+                guard parent.schema.areRowID(targets ?? parent.schema.primaryKey) else { continue }
+                let column = reference.columns.map { table.schema.columns[$0] }
+                    .first(where: \.isGenerated)
+                if let column { return "\(table.name).\(column.name)" }
+            }
+        }
+        return nil
     }
 }
 

@@ -84,6 +84,25 @@ struct CompactionTests {
         #expect(try scene.items(phone) == scene.items(desk))
     }
 
+    @Test("has baselines of two devices, of which one covers the other: both are believed")
+    func twoBaselines() async throws {
+        try await scene.begin()
+        for device in [desk, phone] {
+            device.options.refills = true
+            try await scene.exchange(device)
+            device.options.refills = false
+        }
+        try desk.edit("UPDATE item SET amount = 7 WHERE name = 'milk'")
+        for _ in 0..<3 {
+            scene.wait(hours: 8 * 24)
+            try await scene.exchange(desk, phone)
+        }
+        for device in [desk, phone] {
+            #expect(try device.inspect { try $0.files.waiting().map(\.name) } == [])
+        }
+        #expect(try scene.items(phone) == ["milk|7|home", "tea|1|home"])
+    }
+
     @Test("keeps all files while a part of a baseline is missing; when it comes, it counts")
     func missingPart() async throws {
         try await scene.begin()

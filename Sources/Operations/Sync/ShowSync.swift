@@ -72,6 +72,7 @@ public struct ShowSync: Sendable {
             let sidecar = try Sidecar(in: places.sidecar(of: store))
             defer { try? sidecar.close() }
             overview.fileTroubles = try sidecar.fileTroubles(of: store)
+            overview.hasChanged = try sidecar.hasChanged(in: store)
             let container = Container(
                 try folder(overview.container ?? ""),
                 group: group,

@@ -1,5 +1,5 @@
 internal import Files
-internal import Stores
+public import Stores
 
 extension Store {
     /// Returns a fingerprint of its files: as long as it is the same, no process has written to the store.
@@ -38,5 +38,15 @@ extension Store {
     func modified() throws -> Int64 {
         try files.compactMap { try FileInfo.ifPresent($0.below(directory))?.modified }.max()
             .map { $0 / 1_000_000 } ?? 0
+    }
+}
+
+extension Sidecar {
+    /// Returns whether a store has changed since the last exchange; it may have edits that were not sent.
+    ///
+    /// - Throws: `SidecarError`, `FileError`.
+    public func hasChanged(in store: Store) throws -> Bool {
+        guard let last = try read({ try $0.text("exchanged look") }) else { return false }
+        return try store.look() != last
     }
 }

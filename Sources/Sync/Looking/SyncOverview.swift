@@ -71,6 +71,8 @@ public struct SyncOverview: Sendable {
     public var decisionText: String?
     /// Whether the container was not there at the last run.
     public var isAway = false
+    /// Whether the store has changed since the last exchange, and may have edits that were not sent.
+    public var hasChanged = false
     /// The time at which the container was last there.
     public var lastExchange: Date?
     /// The numbers of changes of rows, of files and of bytes that are not sent yet.

@@ -132,9 +132,15 @@ struct RemovedRows {
     }
 
     /// Forgets what went long ago, and the oldest entries beyond a size.
+    ///
+    /// Entries age by the time between two runs, and by a day at most: a clock that is ahead must not end the list.
     func expire(_ rules: UpkeepRules, now: Int64) throws {
-        let last = try access.integer("expired") ?? now
-        let time = min(now, last + rules.removedAging)
+        let passed = max(0, now - (try access.integer("expiring") ?? now))
+        let time = min(
+            now,
+            (try access.integer("expired") ?? now) + min(passed, rules.removedAging)
+        )
+        try access.set("expiring", now)
         try access.set("expired", time)
         try access.run(
             "DELETE FROM removed WHERE conflict = 0 AND at < ?",

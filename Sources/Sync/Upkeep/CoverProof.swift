@@ -42,8 +42,15 @@ struct CoverProof {
         }
         guard isRead else { return .unread }
         var open: [RowID: KnownRow] = [:]
+        // The index of a baseline has no rows.
+        let files = files.filter {
+            if case .baseline? = ContainerName(file: $0.file.name, in: "base") {
+                false
+            } else {
+                true
+            }
+        }
         for (index, covered) in files.enumerated() {
-            if case .baseline? = ContainerName(file: covered.file.name, in: "base") { continue }
             guard let changes = try await container.changes(covered.file, in: covered.folder) else {
                 return .unread
             }

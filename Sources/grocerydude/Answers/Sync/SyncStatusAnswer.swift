@@ -22,6 +22,8 @@ struct SyncStatusAnswer: Answer {
         var container: String?
         var device: String?
         var state: String
+        /// Whether the store has changed since the last exchange.
+        var changed: Bool
         var decision: String?
         var lastExchange: LocalTime?
         var outbox: Outbox
@@ -38,7 +40,8 @@ struct SyncStatusAnswer: Answer {
         fileprivate var lines: [String] = []
 
         private enum CodingKeys: CodingKey {
-            case store, group, container, device, state, decision, lastExchange, outbox, unwritten,
+            case store, group, container, device, state, changed, decision, lastExchange, outbox,
+                unwritten,
                 held
             case conflicts, tombstones, containerFiles, waiting, devices, tables, files
         }
@@ -50,6 +53,7 @@ struct SyncStatusAnswer: Answer {
             container = overview.container
             device = overview.device
             state = outcome.state.rawValue
+            changed = overview.hasChanged
             decision = overview.decision
             lastExchange = overview.lastExchange.map(invocation.local)
             outbox = Outbox(
@@ -207,6 +211,7 @@ extension SyncOverview {
         case .damaged: return "its file is damaged"
         case .failed: return "its file cannot be read"
         case .inStep:
+            if hasChanged { return "changed since the last exchange: run 'grocerydude sync'" }
             let count = devices.filter { !$0.isForgotten }.count
             return "in step with \(counted(count, "device", "devices"))"
         case .localOnly: return localOnly

@@ -1,3 +1,4 @@
+internal import Age
 internal import Archives
 public import Backups
 internal import Files
@@ -175,7 +176,7 @@ public struct ImportArchive: Sendable {
             if let same = try await whole(
                 sameAs: backup,
                 among: there,
-                ofAnySize: recipients != nil,
+                for: recipients,
                 receive
             ) {
                 return .init(backup: same, wasThere: true)
@@ -196,11 +197,11 @@ public struct ImportArchive: Sendable {
         )
     }
 
-    /// Returns a backup that equals the imported one and is whole; `nil` if there is none.
+    /// Returns a backup that equals the imported one, is whole and is for the recipients; `nil` if there is none.
     private func whole(
         sameAs backup: Backup,
         among there: [Backup],
-        ofAnySize: Bool,
+        for recipients: [Recipient]?,
         _ receive: ReceiveArchive
     ) async throws -> Backup? {
         var others = there
@@ -208,9 +209,9 @@ public struct ImportArchive: Sendable {
             as: backup,
             content: backup.content,
             among: others,
-            ofAnySize: ofAnySize
+            ofAnySize: recipients != nil
         ) {
-            if try await isWhole(same) { return same }
+            if try await isWhole(same, for: recipients) { return same }
             others.removeAll { $0.name.exact == same.name.exact }
         }
         return nil
@@ -219,13 +220,15 @@ public struct ImportArchive: Sendable {
     /// Returns whether a backup that equals the imported one is whole, as far as it can be read here.
     ///
     /// The imported one may be the last whole copy, and its file is likely to be deleted next.
-    private func isWhole(_ backup: Backup) async throws -> Bool {
+    private func isWhole(_ backup: Backup, for recipients: [Recipient]?) async throws -> Bool {
         guard backup.file.location != nil else { return true }
         do {
             try await context.verifyQuietly(context.open(backup, in: folder))
             return true
         } catch let error where error.isOfKeys {
-            return true
+            // No key here opens it, so it must be for those who can open the imported one.
+            return recipients == nil
+                || backup.summary.recipients == BackupKeys.digest(of: recipients)
         } catch let error where error.reportsDamage {
             let damage = explain(error)
             context.warn("'\(backup.displayName)' is there already, and damaged: \(damage)")

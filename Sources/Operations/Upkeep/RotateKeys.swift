@@ -74,11 +74,7 @@ public struct RotateKeys: Sendable {
                         by: received.backup,
                         at: date
                     )
-                    folder.memory.catalog.remember(
-                        recipients: BackupKeys.digest(of: recipients),
-                        of: new.name,
-                        in: folder.address
-                    )
+                    remember(recipients, of: new)
                     renamed.insert(received.backup.name.exact)
                     item.rotated = new
                     outcome.problems += received.problems + problems
@@ -118,6 +114,23 @@ public struct RotateKeys: Sendable {
         }
     }
 
+    private func remember(_ recipients: [Recipient], of backup: Backup) {
+        folder.memory.catalog.remember(
+            recipients: BackupKeys.digest(of: recipients),
+            of: backup.name,
+            in: folder.address
+        )
+    }
+
+    /// Returns whether a killed run has encrypted a backup for the recipients.
+    ///
+    /// The file does not say for whom it is, nor does the digest say which passphrase.
+    private func isRenewed(_ backup: Backup, for recipients: [Recipient]) -> Bool {
+        guard !recipients.contains(where: \.isPassphrase) else { return false }
+        return folder.memory.catalog.recipients(of: backup.name, in: folder.address)
+            == BackupKeys.digest(of: recipients)
+    }
+
     /// Returns the new backup, under its own name; a killed run may already have made it.
     private func renewed(
         _ backup: Backup,
@@ -134,7 +147,7 @@ public struct RotateKeys: Sendable {
         let same = try await receive.same(
             as: known,
             content: content,
-            among: others,
+            among: others.filter { isRenewed($0, for: recipients) },
             ofAnySize: true
         )
         if let same { return ReceiveArchive.Outcome(backup: same, wasThere: true) }
@@ -144,7 +157,9 @@ public struct RotateKeys: Sendable {
             file in
             var copy = fresh
             copy.file.size = file.size
-            return try await receive.put(parcel, as: copy, nil, among: others)
+            let outcome = try await receive.put(parcel, as: copy, nil, among: others)
+            remember(recipients, of: outcome.backup)
+            return outcome
         }
     }
 }

@@ -136,6 +136,38 @@ struct EncryptionAccidentTests {
         #expect(try list().count == 1)
     }
 
+    @Test(
+        "A rotation that stopped is continued for the recipients of now, and counts no copy as done"
+    )
+    func rotatingOnForOthers() throws {
+        _ = try home.encrypt()
+        let keys = try ["typo.txt", "new.txt"].map {
+            String(try program.run("key", "generate", "--output", $0).text.dropLast())
+        }
+        func rotate(_ recipient: String) throws -> Int32 {
+            let key = ["key", "rotate", "--identity", home.key, "--recipient", recipient]
+            return try program.run(key).status
+        }
+        let trash = try program.sandbox.write("", to: "Remote/.grocerydude-trash")
+        #expect(try rotate(keys[0]) == 1)
+        try LocalFileSystem().remove(trash)
+        // A copy that another program made is for the old key.
+        let archive = try #require(
+            try FileManager.default.contentsOfDirectory(
+                atPath: program.sandbox.path("Remote").string
+            ).first { $0.hasSuffix(".age") && !$0.contains("(2)") }
+        )
+        try File.open(program.sandbox.path("Remote/\(archive)")).copy(
+            to: program.sandbox.path("Remote/[2026-Jan-01] 09.01 AM Stores.zip.age"),
+            syncing: false
+        )
+        _ = try rotate(keys[1])
+        let checked = try program.run("check", "latest", "--identity", "new.txt")
+        #expect(checked.status == 0, "\(checked.errors)")
+        let opened = try program.run("check", "--all", "--identity", home.key)
+        #expect(opened.status != 0, "\(opened.text)")
+    }
+
     @Test("An old backup under a new name shows its own time to the holder of the key")
     func rolledBack() throws {
         _ = try home.encrypt()

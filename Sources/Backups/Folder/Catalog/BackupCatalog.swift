@@ -348,6 +348,11 @@ public final class BackupCatalog: Sendable {
         }
     }
 
+    /// Returns for whom a file was encrypted again; `nil` if this program did not do so, as far as it remembers.
+    package func recipients(of name: String, in address: String) -> String? {
+        folder(address).recipients?[name.exact]
+    }
+
     /// Corrects the recipients of backups that were encrypted again.
     func correctRecipients(of backups: inout [Backup], in address: String) {
         guard let known = folder(address).recipients, !known.isEmpty else { return }

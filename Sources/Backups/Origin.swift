@@ -26,7 +26,27 @@ public struct Origin: Sendable, Equatable {
         id != nil && !isOrigin(id, name)
     }
 
+    /// Returns whether a backup is of another stores directory of this machine, by their names.
+    func isSibling(of backup: Backup) -> Bool {
+        func host(_ name: String) -> Substring? {
+            name.firstRange(of: ":/").map { name[..<$0.lowerBound] }
+        }
+        guard isOther(than: backup), let own = host(name), let other = backup.originName else {
+            return false
+        }
+        return host(other) == own
+    }
+
     func isOrigin(_ summary: BackupSummary) -> Bool { isOrigin(summary.origin, summary.originName) }
+
+    /// Returns the backups of this origin among some; if there are none, those of the one that it may continue.
+    package func series(among backups: [Backup]) -> [Backup] {
+        let own = backups.filter { !isOther(than: $0) }
+        if own.contains(where: has) { return own }
+        let namesakes = backups.filter { !isOther(than: $0) || $0.originName?.exact == name.exact }
+        if namesakes.count > own.count { return namesakes }
+        return Set(backups.map { $0.originName ?? $0.origin }).count == 1 ? backups : own
+    }
 
     /// Returns whether a manifest names this origin.
     package func isOrigin(_ id: String?, _ name: String?) -> Bool {

@@ -77,12 +77,12 @@ public struct LocalFolder: RemoteFolder {
         try makeSubfolders()
         let target = path.appending(name)
         let size = try FileInfo(of: file).size
+        let isInside = file.removingLastComponent() == root
         do {
-            if file.removingLastComponent() == root {
+            if isInside {
                 try fileSystem.move(file, to: target)
             } else {
                 try copy(file, as: target)
-                try fileSystem.remove(file)
             }
         } catch FileError.exists(target) {
             throw RemoteError.exists(address, name: name)
@@ -91,8 +91,10 @@ public struct LocalFolder: RemoteFolder {
             throw RemoteError.notSynced(address, name: name, error)
         }
         try sync(after: name, path)
+        // The two may be on different disks, and the copy's name is on its disk now.
+        if !isInside { try fileSystem.remove(file) }
         // The file has also left its old directory.
-        if !steps.isEmpty, file.removingLastComponent() == root { try sync(after: name, root) }
+        if !steps.isEmpty, isInside { try sync(after: name, root) }
         return RemoteFile(name: name, size: size, location: target)
     }
 

@@ -35,8 +35,16 @@ struct Deeds: Codable, Equatable {
     }
 
     /// Returns the reason to leave a deleted backup to others, unless this machine deleted it.
-    func reason(toLeave entry: TrashedBackup, _ reason: String?) -> String? {
-        trashed?.contains(entry.file.name.exact) ?? false ? nil : reason
+    ///
+    /// The runs for another stores directory of this machine empty the trash of what is that one's.
+    func reason(
+        toLeave entry: TrashedBackup,
+        _ reason: String?,
+        of backup: Backup,
+        _ origin: Origin?
+    ) -> String? {
+        guard trashed?.contains(entry.file.name.exact) ?? false else { return reason }
+        return origin?.isSibling(of: backup) ?? false ? reason : nil
     }
 
     /// Returns whether the folder has the same backup as a deleted one under the same name, so that nothing needs that.

@@ -15,8 +15,8 @@ extension BackupFolder {
         among backups: [Backup],
         goneForGood isForGood: Bool
     ) async throws -> Dependence {
-        let trashed = isForGood ? try await trash.entries().map(backup) : []
-        return Dependence(of: backups, by: backups + trashed)
+        let others = try await Dependence.unlisted(in: self, beside: backups, isForGood)
+        return Dependence(of: backups, by: backups + others)
     }
 
     /// The backups that cannot be restored without another one.
@@ -25,7 +25,7 @@ extension BackupFolder {
         package var known: [Backup]
         /// The backups that may need it or one of these, newest first; they cannot be read here.
         package var possible: [Backup]
-        /// The names of all backups in the folder; the others are in the trash.
+        /// The names of all backups in the folder; the others wait to be sent, or are in the trash.
         package var listed: Set<ExactString>
     }
 
@@ -34,7 +34,7 @@ extension BackupFolder {
     /// Unknown archives are inspected if they matter for the result and can be read.
     /// - Parameters:
     ///   - backup: a backup of the folder.
-    ///   - isForGood: whether backups in the trash count too, since they may come back.
+    ///   - isForGood: whether backups in the trash count too, since they may come back; those that wait always do.
     ///   - fetching: called with an archive's size in bytes before the whole archive is fetched.
     /// - Returns: the backups that need it, and the backups that may need it.
     /// - Throws: `RemoteError`, `FileError`, `CancellationError`.
@@ -44,10 +44,10 @@ extension BackupFolder {
         fetching: (Int64) -> Void
     ) async throws -> Dependants {
         var backups = try await list().backups
-        let trashed = isForGood ? try await trash.entries().map(self.backup) : []
+        let others = try await Dependence.unlisted(in: self, beside: backups, isForGood)
         var seen: Set<ExactString> = []
         while true {
-            let needs = Dependence(of: backups, by: backups + trashed, trustingNames: false)
+            let needs = Dependence(of: backups, by: backups + others, trustingNames: false)
             var going = [backups.first { $0.name.exact == backup.name.exact } ?? backup]
             var names = Set(going.map(\.name.exact))
             var next = 0
@@ -108,11 +108,28 @@ extension BackupFolder {
         }
     }
 
-    /// Returns the backups of the folder that need a given one, or may need it, newest first.
+    /// Returns the backups that need a given one, or may need it, newest first.
     ///
     /// - Throws: `RemoteError`.
     package func dependants(of backup: Backup) async throws -> [Backup] {
         let backups = try await list().backups
-        return Dependence(of: backups, by: backups).dependants(of: backup)
+        return try await dependence(among: backups, goneForGood: false).dependants(of: backup)
+    }
+}
+
+extension Dependence {
+    /// Returns the backups that may need others of a folder without being listed: those that wait to be sent, and those
+    /// in the trash if these count.
+    ///
+    /// - Throws: `RemoteError`, `FileError`.
+    static func unlisted(
+        in folder: BackupFolder,
+        beside backups: [Backup],
+        _ countsTrash: Bool
+    ) async throws -> [Backup] {
+        let ids = Set(backups.compactMap(\.id))
+        let waiting = try await folder.outbox?.waiting() ?? []
+        let trashed = countsTrash ? try await folder.trash.entries().map(folder.backup) : []
+        return waiting.filter { $0.id.map { !ids.contains($0) } ?? true } + trashed
     }
 }

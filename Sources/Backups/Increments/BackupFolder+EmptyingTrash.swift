@@ -119,17 +119,14 @@ extension BackupFolder {
         }
         let namesakes = Dictionary(grouping: trashed, by: \.entry.name.exact)
         let listed = try await list().backups
-        let needs = Dependence(
-            of: trashed.map(\.backup),
-            by: listed + trashed.map(\.backup),
-            listed: listed
-        )
+        let others = try await listed + Dependence.unlisted(in: self, beside: listed, true)
+        let needs = Dependence(of: trashed.map(\.backup), by: others, listed: listed)
         let there = Dictionary(listed.map { ($0.name.exact, $0) }) { first, _ in first }
         // The same backup may exist in the folder, or may have been deleted twice.
         var gone: Set<ExactString> = []
         // These are keyed by the names of the files in the trash.
         var (going, kept): (Set<ExactString>, Set<ExactString>) = ([], [])
-        let hasIncrements = (listed + trashed.map(\.backup)).contains(where: \.isIncrement)
+        let hasIncrements = others.contains(where: \.isIncrement)
         let moments = listed.compactMap(\.time) + entries.map(\.deleted)
         let limit = TrashPlan.limit(date, now: now, moments)
         for backup in trashed.map(\.backup).dependantsFirst {
@@ -143,7 +140,7 @@ extension BackupFolder {
                     backup.isInLineage || hasIncrements && entry.file.location == nil
                 let least = isInLineage ? Double(Backup.leastTrash.components.seconds) : 0
                 let reason =
-                    deeds.reason(toLeave: entry, reasonToLeave(backup))
+                    deeds.reason(toLeave: entry, reasonToLeave(backup), of: backup, origin)
                     ?? (deeds.hasTwin(of: entry, backup, among: there)
                         ? nil
                         : TrashPlan.reason(toKeep: entry, neededBy: needing, limit, now - least))

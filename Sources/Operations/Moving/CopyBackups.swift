@@ -65,7 +65,7 @@ public struct CopyBackups: Sendable {
         self.context = context
     }
 
-    /// Copies the named backups, or all, the oldest first; including those that wait for upload.
+    /// Copies the named backups, or all, the full ones and the oldest first; including those that wait for upload.
     ///
     /// - Parameter names: see `[Backup].matching`; `nil` for all.
     /// - Returns: the result for each backup; one failure does not stop the others.
@@ -94,8 +94,13 @@ public struct CopyBackups: Sendable {
             throw unreachable ?? error
         }
         if names != nil, let unreachable { context.warnOfUnknown(unreachable) }
+        if unreachable == nil, let loss = await source.lossWarning(beside: all) {
+            context.warn(loss)
+            if all.isEmpty { throw BackupFolderError.noBackups(source.address) }
+        }
         try context.removeLeftovers(of: target)
-        var outcome = try await copy(wanted.reversed(), among: all)
+        // Increments come after all that they need, whatever the clocks said.
+        var outcome = try await copy(wanted.dependantsFirst.reversed(), among: all)
         if names == nil, let unreachable {
             let reason = "not copied: \(explain(unreachable))"
             let problem = Problem(kind: .notCopied, path: source.address, reason: reason)
@@ -307,21 +312,21 @@ private struct BackupCopy {
         )
     }
 
-    /// Throws if the copy could not be restored, because the target lacks a base backup that is not copied either.
+    /// Throws if the copy could not be restored, because the target lacks a base backup: it was not copied either.
     ///
     /// - Throws: `MovingError.needsTrashed`, `BackupFolderError.missingNeed`; `RemoteError`, `FileError`.
     private func refuseWithoutNeeds(_ header: ManifestHeader) async throws {
-        guard header.isIncrement else { return }
-        let (trashed, missing, altered) = try await home.whereabouts(of: header)
-        guard !trashed.isEmpty || !missing.isEmpty || !altered.isEmpty else { return }
-        guard let need = try await receive.folder.missingNeeds(of: header).first else { return }
+        guard header.isIncrement,
+            let need = try await receive.folder.missingNeeds(of: header).first
+        else { return }
+        let (trashed, missing, _) = try await home.whereabouts(of: header)
         if let entry = trashed.first {
             throw MovingError.needsTrashed(backup.displayName, need: entry.displayName)
         }
         throw BackupFolderError.missingNeed(
             backup.displayName,
             need: BackupName.display(need.name),
-            address: home.address
+            address: missing.isEmpty ? receive.folder.address : home.address
         )
     }
 }

@@ -17,6 +17,8 @@ public struct UploadBackups: Sendable {
         public var backup: Backup
         /// Whether the folder already had it, because an earlier run was killed after the upload.
         public var wasThere: Bool
+        /// Whether no loss of power can undo the change.
+        var isOnDisk = true
     }
 
     /// The result for all backups.
@@ -67,7 +69,8 @@ public struct UploadBackups: Sendable {
                 let item = try await send(backup, annotation, there, at: date, &outcome)
                 there.append(item.backup)
                 outcome.items.append(item)
-                try await takeOut(backup, of: outbox)
+                // Otherwise a loss of power may undo the change, and the waiting one is the only copy.
+                if item.isOnDisk { try await takeOut(backup, of: outbox) }
             } catch let error as CancellationError {
                 throw error
             } catch let error where error.isUnreachable {
@@ -129,9 +132,25 @@ public struct UploadBackups: Sendable {
             .number,
             at: date
         )
-        context.reportProblems(problems)
-        outcome.problems += problems
-        return Item(waiting: backup, backup: new, wasThere: false)
+        let lack = try await lack(of: archived?.header, named: new.displayName)
+        context.reportProblems(problems + lack)
+        outcome.problems += problems + lack
+        return Item(waiting: backup, backup: new, wasThere: false, isOnDisk: problems.isEmpty)
+    }
+
+    /// Returns the problem that a sent increment cannot be restored, since a backup that it needs is gone.
+    private func lack(of header: ManifestHeader?, named name: String) async throws -> [Problem] {
+        guard let header, header.isIncrement,
+            let need = try await folder.missingNeeds(of: header).first
+        else { return [] }
+        let reason = explain(
+            BackupFolderError.missingNeed(
+                name,
+                need: BackupName.display(need.name),
+                address: folder.address
+            )
+        )
+        return [Problem(kind: .unreadable, path: name, reason: reason)]
     }
 
     /// Returns a backup that was not opened, with all facts about it, as another file.

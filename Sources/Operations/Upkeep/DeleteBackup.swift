@@ -37,11 +37,15 @@ public struct DeleteBackup: Sendable {
             of: backup,
             goneForGood: backup.isWaiting || backup.trashTime(trash) <= .zero
         ) { context.report(.began(.fetching, total: $0)) }
-        let trashed = dependants.known.filter { !dependants.listed.contains($0.name.exact) }
-        guard trashed.isEmpty else {
+        let others = dependants.known.filter {
+            $0.isWaiting && !backup.isWaiting || !dependants.listed.contains($0.name.exact)
+        }
+        guard others.isEmpty else {
             throw BackupFolderError.needed(
                 backup.displayName,
-                by: trashed.newestFirst.map { "\($0.displayName), which is in the trash" }
+                by: others.newestFirst.map {
+                    "\($0.displayName), which \($0.isWaiting ? "waits to be sent" : "is in the trash")"
+                }
             )
         }
         guard dependants.known.isEmpty || withDependants else {

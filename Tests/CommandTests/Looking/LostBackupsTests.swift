@@ -44,6 +44,14 @@ struct LostBackupsTests {
         #expect(restore.status != 0 && restore.errors.contains("2 backups are gone"))
     }
 
+    @Test("A copy of all backups reports that they are lost, and does not end well")
+    func copied() throws {
+        try lose(2)
+        try program.sandbox.directory("Second")
+        let copy = try program.run("copy", "--all", "--to", "Second", "--quiet")
+        #expect(copy.status == 10 && copy.errors.contains("2 backups are gone"), "\(copy.errors)")
+    }
+
     @Test("The run that first misses lost backups reports them if others are left")
     func some() throws {
         try lose(1)

@@ -233,6 +233,29 @@ struct CopyBackupsTests {
         #expect(try await copy { $0.allowsDamage = true }.copied.isEmpty)
     }
 
+    @Test("Copying copies no increment whose base could not be copied")
+    func increments() async throws {
+        let life = try IncrementScene(seed: 37)
+        let chain = try await life.makeChain(2)
+        func copy() async throws -> CopyBackups.Outcome {
+            try await CopyBackups(
+                from: life.scene.folder(),
+                to: folder(),
+                options: .init(date: life.date),
+                context: life.scene.context()
+            ).run(nil)
+        }
+        let path = life.scene.remotePath.appending(chain[0].name)
+        let whole = try File.contents(of: path, limit: 1 << 30)
+        try damage(chain[0].name, in: life.scene.remotePath)
+        let outcome = try await copy()
+        #expect(outcome.copied.isEmpty && outcome.problems.count == 2)
+        #expect(outcome.problems.last?.reason.contains("is built on") == true)
+        #expect(try names().isEmpty)
+        try Data(whole).write(to: URL(filePath: path.string))
+        #expect(try await copy().copied.map(\.backup.id) == chain.map(\.id))
+    }
+
     @Test("Copying takes along the damage that a check found, and not that of another copy")
     func knownDamage() async throws {
         let backup = try await scene.backUp().backup

@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import GRDB
 import History
 import Remotes
 import Sample
@@ -194,6 +195,69 @@ struct OutboxTests {
         #expect(outcome.items.map(\.wasThere) == [true])
         #expect(try await scene.list().map(\.name) == ["b Stores.zip"])
         #expect(try await waiting().isEmpty)
+    }
+
+    @Test("A waiting increment keeps what it is built on from being deleted, pruned or thrown away")
+    func needs() async throws {
+        let life = try IncrementScene(seed: 31)
+        let scene = life.scene
+        let base = try #require(try await life.makeChain(1).last)
+        var folder = scene.folder()
+        folder.outbox = Outbox(
+            scene.sandbox.path("Cache/outbox"),
+            limit: .init(),
+            memory: folder.memory,
+            timeZone: Scene.utc
+        )
+        try life.write("store0.sqlite") { try $0.execute(sql: "UPDATE item SET name = 'x'") }
+        let elsewhere = scene.sandbox.path("Cache/away")
+        try scene.sandbox.directory("Cache")
+        try LocalFileSystem().move(scene.remotePath, to: elsewhere)
+        var options = scene.options(at: life.date + 60)
+        options.increments = life.increments
+        options.queues = true
+        let made = try await CreateBackup(
+            of: scene.stores,
+            to: folder,
+            options: options,
+            context: scene.context()
+        ).run()
+        try LocalFileSystem().move(elsewhere, to: scene.remotePath)
+        try #require(made.backup.isIncrement && made.backup.isWaiting)
+        let delete = DeleteBackup(from: folder, context: scene.context())
+        for withDependants in [false, true] {
+            let error = await #expect(throws: BackupFolderError.self) {
+                try await delete.run(
+                    base,
+                    at: life.date,
+                    keepingTrash: .zero,
+                    withDependants: withDependants
+                )
+            }
+            #expect(error.map(explain)?.contains("waits to be sent") == true)
+        }
+        let there = try await folder.list().backups
+        let needs = try await folder.dependence(among: there, goneForGood: false)
+        #expect(needs.knownDependants(of: there[0]).map(\.id) == [made.backup.id])
+        // A base that another machine deleted makes the sent increment a problem.
+        try LocalFileSystem().remove(scene.remotePath.appending(base.name))
+        let sent = try await UploadBackups(to: folder, context: scene.context())
+            .run(at: life.date + 120)
+        #expect(sent.items.count == 1 && sent.problems.count == 1)
+        #expect(sent.problems.first?.reason.contains("is built on") == true)
+    }
+
+    @Test("A backup that may not be on the folder's disk goes on waiting")
+    func unsynced() async throws {
+        _ = try await away { try await backUp() }
+        let faulty = FaultyFileSystem(failing: .callOf(.sync, 2))
+        let remote = LocalFolder(scene.remotePath, fileSystem: faulty)
+        let outcome = try await upload(to: folder(remote))
+        try faulty.assertFaultWasMet()
+        #expect(outcome.problems.map(\.kind) == [.notSynced] && outcome.left == 1)
+        let again = try await upload()
+        #expect(again.items.map(\.wasThere) == [true] && again.left == 0)
+        #expect(try await scene.list().count == 1)
     }
 
     @Test("A damaged waiting backup is not sent, and does not keep others from being sent")

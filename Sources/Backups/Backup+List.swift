@@ -25,7 +25,7 @@ extension [Backup] {
             text.isEmpty
             ? []
             : filter { backup in
-                backup.name.utf8.contains(text.utf8)
+                BackupName.mayBePart(text, of: backup.name)
                     || day.map { backup.name.exact.hasPrefix($0.exact) } ?? false
             }.withoutReplaced
         guard matches.count < 2 else {

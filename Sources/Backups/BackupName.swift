@@ -103,6 +103,15 @@ public enum BackupName {
         return trimmed.isEmpty ? name : String(trimmed)
     }
 
+    /// Returns whether a text is a part of a backup's name, and not the whole name of another one.
+    ///
+    /// `[2026-Nov-21] 09.01 AM` is another backup than `[2026-Nov-21] 09.01 AM (2)`.
+    static func mayBePart(_ text: String, of name: String) -> Bool {
+        guard name.utf8.contains(text.utf8), date(of: text) == nil else { return false }
+        let isWhole = date(of: "\(text) \(suffix)") != nil
+        return !isWhole || !display(name).exact.hasPrefix("\(text) (".exact)
+    }
+
     /// Returns the name to try after one that is taken: with a number, or with the next number.
     package static func next(after name: String) -> String {
         let suffix = suffix(of: name) ?? suffix

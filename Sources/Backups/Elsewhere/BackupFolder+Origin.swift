@@ -1,3 +1,4 @@
+internal import Files
 package import Foundation
 internal import Remotes
 
@@ -6,11 +7,12 @@ internal import Remotes
 extension BackupFolder {
     /// The backup that a restore uses if none is named.
     public struct Choice: Sendable {
-        /// A backup of the own origin with a trusted signature, else one of another origin with a trusted signature,
-        /// else one without.
+        /// A backup of the own origin with a trusted signature, else one of the origin that this one may continue.
         public var backup: Backup
         /// The newest backup of the own origin without known damage, if `backup` has some.
         public var whole: Backup?
+        /// Whether the backup is of another origin, the only one in the folder.
+        public var isOfAnother = false
         /// The newer backups that were skipped, newest first.
         public var passedOver: [Backup] = []
         /// A warning that the folder's newest backup is older than before.
@@ -24,7 +26,7 @@ extension BackupFolder {
     ///   - fetching: called with an archive's size in bytes before the whole archive is fetched.
     /// - Returns: the backup with the skipped ones, and the error if the folder is unreachable and only waiting ones
     ///   are known.
-    /// - Throws: see `find`; `RemoteError`, `FileError`.
+    /// - Throws: see `find`; `BackupFolderError.ofOthers`, `RemoteError`, `FileError`.
     package func latest(
         now: Date,
         fetching: (Int64) -> Void
@@ -123,7 +125,7 @@ extension BackupFolder {
         }
     }
 
-    /// Returns the first own backup, else the first with a trusted signature, else the first of all.
+    /// Returns the first own backup, else the first of the origin that this one may continue.
     private func choose(
         among backups: [Backup],
         else newest: Backup,
@@ -150,16 +152,38 @@ extension BackupFolder {
             }
             passedOver.append(known)
         }
-        guard let other = passedOver.firstIndex(where: { $0.distrust == nil }) else {
-            return Choice(backup: passedOver.first ?? newest)
-        }
-        return Choice(backup: passedOver[other], passedOver: Array(passedOver[..<other]))
+        return try Choice(amongOthers: passedOver, than: origin, in: address)
+            ?? Choice(backup: newest)
     }
 
     /// Returns a backup with the facts from its archive, if that is elsewhere and was not read yet.
     private func knowing(_ backup: Backup, _ fetching: (Int64) -> Void) async throws -> Backup {
         guard backup.isUnknown, backup.file.location == nil else { return backup }
         return try await lookAlone(at: backup, fetching: fetching) ?? backup
+    }
+}
+
+extension BackupFolder.Choice {
+    /// Chooses the newest backup of the origin that this one may continue, as on a new machine: it has the same name, or
+    /// the folder has no other.
+    ///
+    /// - Throws: `BackupFolderError.ofOthers` if the folder has the backups of several others.
+    fileprivate init?(
+        amongOthers backups: [Backup],
+        than origin: Origin?,
+        in address: String
+    ) throws {
+        let trusted = backups.filter { $0.distrust == nil }
+        let all = trusted.isEmpty ? backups : trusted
+        let isNamesake = { (backup: Backup) in backup.originName?.exact == origin?.name.exact }
+        guard let first = all.first(where: isNamesake) ?? all.first else { return nil }
+        isOfAnother = !isNamesake(first)
+        let names = Set(backups.compactMap { $0.originName ?? $0.origin })
+        if isOfAnother, names.count > 1 {
+            throw BackupFolderError.ofOthers(address, names.sorted())
+        }
+        backup = first
+        passedOver = Array(backups.prefix { $0.name.exact != first.name.exact })
     }
 }
 

@@ -8,6 +8,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case noBackups(String)
     /// No backup was made at a moment or before it.
     case noneUntil(String, address: String)
+    /// No backup is of this stores directory; the folder has those of others, by their names.
+    case ofOthers(String, [String])
     /// The folder has safety backups only.
     case onlySafetyBackups(String)
     /// The folder has no safety backup of a restore that took effect.
@@ -52,7 +54,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
     public var outcome: FailureOutcome {
         switch self {
         case .noBackup, .noBackups, .onlySafetyBackups, .nothingToUndo, .ambiguous, .notInTrash,
-            .missingNeed, .noneUntil, .undoneElsewhere, .unknownUndo:
+            .missingNeed, .noneUntil, .ofOthers, .undoneElsewhere, .unknownUndo:
             .notFound
         case .badAnnotations, .consolidated, .nameTaken, .taken, .pinned, .notReady, .needed,
             .perhapsNeeded:
@@ -68,6 +70,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .noBackups(let address): "there is no backup in '\(address)'"
         case .noneUntil(let moment, let address):
             "there is no backup of \(moment) or before in '\(address)'"
+        case .ofOthers(let address, let names):
+            "no backup in '\(address)' is of this stores directory: there are those of \(names.prefix(5).map { "'\($0)'" }.joined(separator: ", "))"
         case .onlySafetyBackups(let address):
             "'\(address)' has only safety backups, which restores made"
         case .nothingToUndo(let address):
@@ -97,16 +101,22 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .perhapsNeeded(let name, let others):
             "'\(name)' was not removed: it may be needed by \(counted(others.count, "other backup", "other backups")) whose bases cannot be read here: \(others.prefix(5).joined(separator: ", "))\(others.count > 5 ? ", …" : "")"
         case .missingNeed(let name, let need, let address, let others, _):
-            "'\(name)' is built on '\(need)', which is not in '\(address)'"
-                + (others.isEmpty
-                    ? ""
-                    : "; so \(others.count == 1 ? "is" : "are") \(counted(others.count, "other backup", "other backups")): \(others.prefix(5).joined(separator: ", "))")
+            "'\(name)' is built on '\(need)', which is not in '\(address)'" + Self.alike(others)
         }
+    }
+
+    /// Returns words on other backups that need the same one.
+    private static func alike(_ others: [String]) -> String {
+        if others.isEmpty { return "" }
+        let names = "\(others.prefix(5).joined(separator: ", "))\(others.count > 5 ? ", …" : "")"
+        return
+            "; so \(others.count == 1 ? "is" : "are") \(counted(others.count, "other backup", "other backups")): \(names)"
     }
 
     public var hint: String? {
         switch self {
         case .ambiguous: "give more of the name, or 'latest'"
+        case .ofOthers: "see them with 'grocerydude list', and name the right one"
         case .badAnnotations(let address, let file):
             "restore it, or if no pin in it matters, remove it: see '\(address)/\(file)'"
         case .nameTaken: "rename that one first"

@@ -17,6 +17,10 @@ enum CommandError: ExplainedError {
     case noBackupNamed
     /// The last restore made no safety backup; the newest one is of a restore before.
     case restoreWithoutSafety(of: String?, older: String)
+    /// The last restore was from another folder, which has its safety backup.
+    case undoElsewhere(String)
+    /// The safety backup of the last restore was deleted.
+    case undoDeleted(String)
     /// The last restore changed nothing of the named paths; a restore before may have.
     case notChangedByRestore([String], safety: String)
     /// Another remote folder is linked already.
@@ -53,7 +57,8 @@ enum CommandError: ExplainedError {
         case .answerLost: .partial
         case .noProcesses, .tooFewThreads, .alreadyLinked, .ofOtherStores, .badMap, .notAReport:
             .failed
-        case .noSigner, .restoreWithoutSafety, .notChangedByRestore: .notFound
+        case .noSigner, .restoreWithoutSafety, .undoElsewhere, .undoDeleted, .notChangedByRestore:
+            .notFound
         case .doubtful(_, _, true): .damaged
         case .notTrusted, .doubtful: .restoreFailed
         default: .usage
@@ -71,6 +76,9 @@ enum CommandError: ExplainedError {
         case .noBackupNamed: "no backup is named, and there is no terminal to choose one on"
         case .restoreWithoutSafety(let backup, _):
             "the last restore\(backup.map { ", from '\($0)'," } ?? "") made no safety backup: it cannot be undone"
+        case .undoElsewhere(let address):
+            "the last restore was from '\(address)', where its safety backup is"
+        case .undoDeleted(let name): "the safety backup '\(name)' was deleted"
         case .notChangedByRestore(let paths, let safety):
             "the last restore, which made '\(safety)', changed nothing of '\(paths.joined(separator: "', '"))'"
         case .alreadyLinked(let profile, let address):
@@ -109,6 +117,9 @@ enum CommandError: ExplainedError {
         case .noBackupNamed: "name one, or 'latest': grocerydude restore latest"
         case .restoreWithoutSafety(_, let older):
             "to go back to the data before an earlier restore, run \(Advice.quoted(Advice.command("restore", older)))"
+        case .undoElsewhere(let address):
+            "to undo it, run \(Advice.quoted("grocerydude restore --undo --remote \(shellWord(address))"))"
+        case .undoDeleted(let name): "bring it back first: \(Advice.command("undelete", name))"
         case .notChangedByRestore(let paths, _):
             "run 'grocerydude list' for a backup made before an earlier restore, then \(Advice.quoted("grocerydude restore NAME \(paths.map { "--only \(shellWord($0))" }.joined(separator: " "))"))"
         case .alreadyLinked: "use '--replace' to link another folder; the backups there stay"

@@ -55,21 +55,36 @@ struct BackupChoice {
     /// - Throws: `BackupFolderError.nothingToUndo` and similar errors, `RemoteError`;
     ///   `CommandError.restoreWithoutSafety` if the last restore made no safety backup.
     func toUndo() async throws -> Backup {
-        let safety = try await known(
-            folder.newestSafety(
-                now: invocation.now,
-                passingOver: invocation.log.futileRestores(),
-                fetching: showFetching
-            )
-        )
+        let last = lastRestore()
+        if let last, last.remote.exact != folder.address.exact {
+            throw CommandError.undoElsewhere(last.remote)
+        }
+        let safety = try await newestSafety()
         // A safety backup has the time at which its restore began, in seconds.
-        if let last = lastRestore(), let made = safety.ownTime,
+        if let last, let made = safety.ownTime,
             last.began.timeIntervalSince(made) >= 1
         {
             let backup = last.backup.map(BackupName.display)
             throw CommandError.restoreWithoutSafety(of: backup, older: safety.displayName)
         }
         return safety
+    }
+
+    private func newestSafety() async throws -> Backup {
+        do {
+            return try await known(
+                folder.newestSafety(
+                    now: invocation.now,
+                    passingOver: invocation.log.futileRestores(),
+                    fetching: showFetching
+                )
+            )
+        } catch let error as BackupFolderError {
+            let trashed = (try? await folder.trashed()) ?? []
+            let safety = trashed.first { folder.backup($0).isSafety }
+            guard let safety, case .nothingToUndo = error else { throw error }
+            throw CommandError.undoDeleted(safety.displayName)
+        }
     }
 
     /// Returns the last restore that replaced data of the stores directory, as far as the log has it.
@@ -87,8 +102,7 @@ struct BackupChoice {
         }
     }
 
-    /// Returns the newest backup of the stores directory that was made until a moment, or of any origin if there is
-    /// none.
+    /// Returns the newest backup of the stores directory that was made until a moment; see `latest`.
     ///
     /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`, `RemoteError`.
     func made(by moment: Moment) async throws -> Backup {
@@ -103,12 +117,12 @@ struct BackupChoice {
         )
     }
 
-    /// Returns the backup that the user named; `latest` is the newest of the stores directory.
+    /// Returns the backup that the user named; `latest` is the newest of the stores directory, and of no other.
     ///
     /// - Throws: `BackupFolderError`, `RemoteError`.
     func find(_ name: String) async throws -> Backup {
         guard name == "latest" else { return try await found(name) }
-        let choice = try await known(latest())
+        let choice = try await known(ownLatest())
         report(choice)
         warnOfDamage(choice)
         return choice.backup
@@ -148,7 +162,7 @@ struct BackupChoice {
     {
         guard let place = names.firstIndex(of: "latest") else { return names }
         var names = names
-        let choice = try await latest().0
+        let choice = try await ownLatest().0
         report(choice)
         warnOfDamage(choice)
         names[place] = choice.backup.displayName
@@ -159,6 +173,16 @@ struct BackupChoice {
     /// Returns the name by which an operation finds the backup that the user named; see `naming` for several.
     func naming(_ name: String) async throws -> String {
         try await naming([name])[0]
+    }
+
+    /// Returns the newest backup of the stores directory; only a restore may take that of another.
+    private func ownLatest() async throws -> (BackupFolder.Choice, unreachable: (any Error)?) {
+        let found = try await latest()
+        if found.0.isOfAnother {
+            let name = found.0.backup.originName ?? found.0.backup.displayName
+            throw BackupFolderError.ofOthers(folder.address, [name])
+        }
+        return found
     }
 
     private func latest() async throws -> (BackupFolder.Choice, unreachable: (any Error)?) {
@@ -192,6 +216,13 @@ struct BackupChoice {
     /// Reports the newer backups that were skipped.
     private func report(_ choice: BackupFolder.Choice) {
         if let warning = choice.warning { invocation.context.report(.warning(warning)) }
+        if choice.isOfAnother, let name = choice.backup.originName {
+            invocation.context.report(
+                .warning(
+                    "took '\(choice.backup.displayName)' of '\(name)': no other has backups here"
+                )
+            )
+        }
         let (unknown, others) = (
             choice.passedOver.filter { $0.distrust != nil },
             choice.passedOver.filter { $0.distrust == nil }

@@ -12,7 +12,8 @@ struct PruneCommand: FolderCommand {
             or that is known to be damaged. Removed backups can come back with 'grocerydude undelete' for some days. \
             Nothing is removed while the newest backup has much less than the ones before it.
 
-            The policy counts the backups of each machine and stores directory separately. Backups that no known \
+            The policy counts the backups of each machine and stores directory separately, and that of a profile \
+            counts those of its own stores directory only. Backups that no known \
             machine signed stay; see 'grocerydude trust'.
 
             Without a policy, '--set retention.keep_trash=TIME' empties the trash and removes nothing else.
@@ -36,7 +37,7 @@ struct PruneCommand: FolderCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let prune = try retention.prune(
             invocation,
-            allOrigins ? .allOrigins : .eachOrigin,
+            scope(invocation),
             orTrashAlone: stores.settings.contains { $0.key == "retention.keep_trash" }
         )
         if dryRun {
@@ -45,6 +46,14 @@ struct PruneCommand: FolderCommand {
         }
         let outcome = try await prune.run()
         return try invocation.answer(outcome.plan, outcome, emptying: outcome.trash)
+    }
+}
+
+extension PruneCommand {
+    /// Returns the backups that count: a profile's policy is for its own stores directory.
+    private func scope(_ invocation: Invocation) -> PruneBackups.Scope {
+        if allOrigins { return .allOrigins }
+        return invocation.profile.name == nil ? .eachOrigin : .ownOrigin
     }
 }
 

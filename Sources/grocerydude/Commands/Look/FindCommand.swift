@@ -99,7 +99,14 @@ struct FindCommand: FolderCommand {
         guard !listing.backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
         var selection = BackupSelection()
         selection.since = since?.date(now: invocation.now, in: invocation.timeZone)
-        let backups = selection(listing.backups.withoutReplaced)
+        let all = selection(listing.backups.withoutReplaced)
+        let backups = folder.origin?.series(among: all) ?? all
+        if backups.count < all.count {
+            let others = counted(all.count - backups.count, "backup", "backups")
+            invocation.context.report(
+                .note("\(others) of another machine or another stores directory: not searched")
+            )
+        }
         let unknown = invocation.knowsNobody ? 0 : backups.count { $0.distrust != nil }
         if unknown > 0 {
             let what = counted(unknown, "backup is", "backups are")

@@ -153,6 +153,11 @@ extension FileInfo {
             return nil
         }
     }
+
+    /// Returns whether it is certain that nothing exists at a path.
+    public static func isMissing(_ path: FilePath) -> Bool {
+        do { return try ifPresent(path) == nil } catch { return false }
+    }
 }
 
 extension FilePath {

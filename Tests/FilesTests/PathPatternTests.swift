@@ -140,7 +140,7 @@ import Testing
     func refused() {
         for (text, reason) in [
             ("", "empty"), ("  ", "empty"), ("#a", "comment"), ("!", "names nothing"),
-            ("/", "names nothing"),
+            ("/", "names nothing"), ("./a/", "'.'"), ("a/../b", "'..'"), ("a//b", "'//'"),
             ("a\\", "follows"), ("[a", "no ']'"), ("[[:x:]]", "unknown"), ("a\nb", "line break"),
         ] {
             let error = #expect(throws: PathPatternError.self) { try PathPattern(text) }

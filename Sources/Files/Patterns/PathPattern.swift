@@ -40,6 +40,10 @@ public struct PathPattern: Sendable, Equatable, CustomStringConvertible {
         isForPaths = bytes.contains(slash)
         if bytes.first == slash { bytes = bytes.dropFirst() }
         guard !bytes.isEmpty else { throw refuse("it names nothing") }
+        let names = bytes.split(separator: slash, omittingEmptySubsequences: false)
+        guard !names.contains(where: { [[], [0x2E], [0x2E, 0x2E]].contains(Array($0)) }) else {
+            throw refuse("no path below the stores directory has '.', '..' or '//' in it")
+        }
         if let fault = Glob(bytes: Array(bytes)).fault { throw refuse(fault) }
         prefix = Array(bytes.prefix { !Self.specials.contains($0) })
         rest = Glob(bytes: Array(bytes.dropFirst(prefix.count)))

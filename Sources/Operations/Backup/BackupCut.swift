@@ -191,9 +191,7 @@ extension BackupCut {
 extension StoresCut.Member {
     /// Returns the files that a store's rows refer to, and that are not there.
     func missingFiles(_ report: StoreReport, in directory: FilePath) -> Set<RelativePath> {
-        externalFiles(report).filter { path in
-            (try? FileInfo.ifPresent(path.below(directory))) as FileInfo?? == .some(nil)
-        }
+        externalFiles(report).filter { FileInfo.isMissing($0.below(directory)) }
     }
 
     /// Returns the files of external data that a store's rows refer to.

@@ -169,7 +169,7 @@ final class BackupWriter {
             for reason in report.unknownFiles { note(.unreadable, member.store.path, reason) }
         }
         for files in plan.options.externalFiles where !cutStores.contains(files.store) {
-            context.warn("'\(files.text)': there is no such store that can be read")
+            note(.unreadable, files.store, "'\(files.text)': no such store can be read")
         }
     }
 

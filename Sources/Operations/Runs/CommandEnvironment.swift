@@ -28,7 +28,7 @@ struct CommandEnvironment {
             "GROCERYDUDE_COMMAND": command,
             "GROCERYDUDE_PROFILE": profile,
             "GROCERYDUDE_STORES": stores.string,
-            "GROCERYDUDE_REMOTE": remote,
+            "GROCERYDUDE_REMOTE": remote.isEmpty ? nil : remote,
             "GROCERYDUDE_BACKUP": backup,
             "GROCERYDUDE_STORE": store?.string,
             "GROCERYDUDE_CHANGES": changes?.string,

@@ -18,6 +18,7 @@ struct Configuration {
 
     /// Reads the configuration named by flags or the environment, or the default one if it exists.
     init(_ options: ConfigurationOptions) throws {
+        try ProcessEnvironment.refuseUnused()
         try self.init(ConfigurationFiles(options), profile: options.chosenProfile)
     }
 

@@ -20,6 +20,10 @@ enum ConfigurationError: ExplainedError {
     case sharedFolder(String, names: [String])
     /// A flag or an environment variable has an invalid value.
     case wrongValue(String, WrongValue)
+    /// A variable of this program is set, and empty.
+    case emptyVariable(String)
+    /// A variable has almost the name of one of this program.
+    case misspeltVariable(String, nearest: String)
     /// A person's file, or a piece that a person has changed, decides a setting; its place, and what to do there.
     case handwritten(String, profile: String?, steps: [String])
     /// Others have changed a piece since it was read.
@@ -51,6 +55,8 @@ enum ConfigurationError: ExplainedError {
         case .sharedFolder(let address, let names):
             "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) would remove each other's backups: they keep different ones of the same stores in '\(address)'"
         case .wrongValue(let name, let wrong): "\(name) \(wrong.reason)"
+        case .emptyVariable(let name): "the variable \(name) is set, and empty"
+        case .misspeltVariable(let name, _): "there is no variable \(name)"
         case .handwritten(let place, _, _):
             "the configuration was not changed: '\(place)' was written by hand"
         case .changedMeanwhile(let path):
@@ -83,6 +89,9 @@ enum ConfigurationError: ExplainedError {
         case .shared(let key, _, _): return "give each profile a '\(key)' of its own"
         case .sharedFolder: return "give each profile a 'remote' or an 'origin' of its own"
         case .wrongValue(_, let wrong): return wrong.hint
+        case .emptyVariable(let name): return "give it a value, or run 'unset \(name)'"
+        case .misspeltVariable(let name, let nearest):
+            return "did you mean \(nearest)? if not, run 'unset \(name)'"
         case .handwritten(_, let profile, let steps):
             let place = profile.map { "in profile '\($0)'" } ?? "at the top"
             return "there, \(place), \(steps.joined(separator: " and "))"

@@ -53,7 +53,8 @@ struct Crontab: Equatable {
 
     /// Returns a word for sh(1), with an escape for the character that ends a command in crontab(5).
     static func word(_ text: String) throws -> String {
-        guard !text.contains(where: \.isNewline) else {
+        // Debian's cron(8) takes two backslashes before the character for one, and ends the command there.
+        guard !text.contains(where: \.isNewline), !text.contains("\\%") else {
             throw ScheduleError.notWritable(text, .cron)
         }
         let isPlain = !text.isEmpty && text.allSatisfy { $0.isWord(or: Character.plain) }

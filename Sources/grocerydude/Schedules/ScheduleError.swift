@@ -9,6 +9,8 @@ enum ScheduleError: ExplainedError {
     case noManager(isOfUser: Bool)
     /// The options name another place than the profile's, whose schedule would be replaced.
     case ofOtherPlace(profile: String?, key: String, place: String)
+    /// The job is installed for another stores directory or configuration, which would not be backed up any more.
+    case ofOtherJob(String, String)
     /// A program is not installed.
     case noProgram(String)
     case program(String, reason: String)
@@ -34,6 +36,8 @@ enum ScheduleError: ExplainedError {
         case .noManager(false): "systemd does not run here"
         case .ofOtherPlace(let profile, let key, let place):
             "nothing was installed: \(profile.map { "the profile '\($0)'" } ?? "the configuration") has another '\(key)', '\(place)'"
+        case .ofOtherJob(let name, let place):
+            "nothing was installed: '\(name)' is for '\(place)', which would not be backed up any more"
         case .noProgram(let name): "the program '\(name)' is not installed"
         case .program(let command, let reason): "'\(command)' failed: \(reason)"
         case .notForKind(let schedule, let kind):
@@ -56,7 +60,7 @@ enum ScheduleError: ExplainedError {
         case .noSchedule(_, nil): "use '--schedule \"daily 03:30\"'"
         case .noKind: "'--dry-run --kind cron' prints lines for another program"
         case .noManager(false): "use '--kind cron', or write the files alone with '--no-enable'"
-        case .ofOtherPlace:
+        case .ofOtherPlace, .ofOtherJob:
             "give the other one a profile: grocerydude link FOLDER --stores DIR --profile NAME"
         case .noManager(true):
             "log in at the machine or with ssh, or run 'loginctl enable-linger', or use '--kind cron'"

@@ -38,6 +38,14 @@ struct ScheduleFile: Equatable {
             .compactMap { FlagValue("--set \($0.key)", $0.key, $0.value) } ?? []
     }
 
+    /// Returns the paths in files that say which stores they are for: the stores directory, and the configuration.
+    static func places(in files: [ScheduleFile]) -> (stores: String?, configuration: String?) {
+        let words = files.first?.text.firstRange(of: " --config ").flatMap { range in
+            files.first.map { $0.text[range.upperBound...].prefix { !$0.isWhitespace } }
+        }
+        return (flags(of: files).first { $0.key == "stores" }?.value, words.map(String.init))
+    }
+
     private static func texts(after remark: String, in files: [ScheduleFile]) -> [String] {
         files.flatMap { $0.text.split(separator: "\n") }.compactMap { line in
             line.firstRange(of: "# \(remark) ").map { String(line[$0.upperBound...]) }

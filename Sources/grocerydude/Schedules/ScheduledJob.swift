@@ -194,7 +194,12 @@ struct ScheduledJob {
         // An interrupted restore is finished or undone beside the stores directory.
         var paths = [FilePath(stores).removingLastComponent().string] + keptPaths
         if isRemoteOfRclone {
-            paths.append(ProcessEnvironment.configuration + "/rclone")
+            // rclone keeps its new tokens in its configuration.
+            let file = ProcessEnvironment.value("RCLONE_CONFIG").map(Setting.absolute)
+            paths.append(
+                file.map { FilePath($0).removingLastComponent().string }
+                    ?? ProcessEnvironment.configuration + "/rclone"
+            )
         } else if let folder {
             paths.append(Setting.absolute(folder))
         }

@@ -335,6 +335,23 @@ struct ConfigurationTests {
         #expect(several.errors.contains("hint: say what to keep, for example 'retention: {"))
     }
 
+    @Test(
+        "A variable that is empty, or almost one of the program's, is refused, and a hook's is not"
+    )
+    func unusedVariables() throws {
+        for (name, value, word) in [
+            ("GROCERYDUDE_REMOTE", "", "empty"),
+            ("GROCERYDUDE_RECIPIENT", "age1x", "GROCERYDUDE_RECIPIENTS"),
+        ] {
+            let refused = try program.run("backup", environment: [name: value])
+            #expect(refused.status == 64 && refused.errors.contains(word), "\(refused.errors)")
+        }
+        for name in ["GROCERYDUDE_STORE", "GROCERYDUDE_ERROR", "GROCERYDUDE_OTHER_TOOL"] {
+            let shown = try program.run("config", "show", environment: [name: "x"])
+            #expect(shown.status == 0, "\(shown.errors)")
+        }
+    }
+
     @Test("The configuration refuses a wrong environment variable and names it")
     func environment() throws {
         let outcome = try program.run("list", environment: ["GROCERYDUDE_LOCK_WAIT": "soon"])

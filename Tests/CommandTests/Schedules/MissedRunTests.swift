@@ -74,6 +74,33 @@ struct MissedRunTests {
         }
     }
 
+    @Test("An installation without a profile does not replace that for another stores directory")
+    func otherStores() throws {
+        try program.configure("lock_wait: 0s\n")
+        func install(_ stores: String, at time: String) throws -> Tool.Outcome {
+            try run(
+                "schedule",
+                "install",
+                "--kind",
+                "cron",
+                "--stores",
+                sandbox.path(stores).string,
+                "--remote",
+                sandbox.path("Remote").string,
+                "--schedule",
+                "daily \(time)",
+                "--keep-daily",
+                "7"
+            )
+        }
+        #expect(try install("Stores", at: "03:30").status == 0)
+        let other = try install("Other", at: "04:30")
+        #expect(other.status == 1 && other.errors.contains("/Stores'"), "\(other.errors)")
+        #expect(try install("Stores", at: "05:30").status == 0)
+        let table = String(decoding: try sandbox.read("table"), as: UTF8.self)
+        #expect(table.contains("30 5 * * *") && !table.contains("Other"))
+    }
+
     @Test("The first run is missed if it never comes", arguments: ["cron", "systemd-user"])
     func first(kind: String) throws {
         try install(kind)

@@ -42,7 +42,7 @@ struct KnownReports {
                 continue
             }
             let support = store.supportDirectory.below(store.directory)
-            let hasSupport = (try? FileInfo.ifPresent(support)) as FileInfo?? != .some(nil)
+            let hasSupport = !FileInfo.isMissing(support)
             let text = "\(previous) \(hasSupport)"
             standing[store.path] = text
             // The names of its files must be read again.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Files
 internal import Foundation
 internal import Operations
+internal import SystemPackage
 
 struct ScheduleInstallCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
@@ -78,6 +79,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
             for text in job.missing { console.show(.warning(text)) }
         }
         try profile.requirePolicy(profile.retention)
+        try await refuseOtherJobs(jobs, of: profile, kind, Invocation(profile, console))
         let answer = try ScheduleInstallAnswer(
             jobs,
             of: profile,
@@ -103,6 +105,27 @@ struct ScheduleInstallCommand: ConsoleCommand {
                 ? printable(invocation.absolute(profile.stores)) : invocation.address
             if path != present {
                 throw ScheduleError.ofOtherPlace(profile: profile.name, key: key, place: path)
+            }
+        }
+    }
+
+    /// Refuses to replace the schedule of another stores directory, or of another configuration.
+    private func refuseOtherJobs(
+        _ jobs: [ScheduledJob],
+        of profile: Profile,
+        _ kind: ScheduleKind,
+        _ invocation: Invocation
+    ) async throws {
+        let installation = ScheduleInstallation(kind: kind, enables: !noEnable)
+        for job in jobs {
+            let present = try await ScheduleFile.places(in: installation.installed(job.name))
+            let new = try ScheduleFile.places(in: ScheduleFile.files(job, kind))
+            let stores = printable(invocation.absolute(profile.stores))
+            if let path = present.stores, printable(FilePath(path)) != stores {
+                throw ScheduleError.ofOtherJob(job.name, path)
+            }
+            if let path = present.configuration, path != new.configuration {
+                throw ScheduleError.ofOtherJob(job.name, path)
             }
         }
     }

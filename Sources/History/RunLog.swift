@@ -45,31 +45,33 @@ public final class RunLog: Sendable {
     ///
     /// - Throws: `HistoryError`, `FileError`.
     public func record(_ entry: Entry) throws {
-        try writing { database in
-            try database.execute(
-                sql: """
-                    INSERT INTO run (command, profile, stores, remote, began, duration, exit_code,
-                        message, backup, size, bytes, origin)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
-                    entry.command, entry.profile, entry.stores, entry.remote,
-                    milliseconds(entry.began), milliseconds(entry.duration), entry.exitCode,
-                    entry.message, entry.backup, entry.size, entry.bytes, entry.origin,
-                ]
-            )
-            // The order is used instead of the dates, since clocks may be wrong.
-            try database.execute(
-                sql: """
-                    DELETE FROM run WHERE command = ?1 AND profile IS ?2 AND stores = ?3
-                        AND remote = ?4 AND id <= (
-                            SELECT id FROM run WHERE command = ?1 AND profile IS ?2
-                                AND stores = ?3 AND remote = ?4
-                            ORDER BY id DESC LIMIT 1 OFFSET ?5)
-                    """,
-                arguments: [entry.command, entry.profile, entry.stores, entry.remote, entriesLimit]
-            )
-        }
+        try writing { try add(entry, to: $0) }
+    }
+
+    private func add(_ entry: Entry, to database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO run (command, profile, stores, remote, began, duration, exit_code,
+                    message, backup, size, bytes, origin)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                entry.command, entry.profile, entry.stores, entry.remote,
+                milliseconds(entry.began), milliseconds(entry.duration), entry.exitCode,
+                entry.message, entry.backup, entry.size, entry.bytes, entry.origin,
+            ]
+        )
+        // The order is used instead of the dates, since clocks may be wrong.
+        try database.execute(
+            sql: """
+                DELETE FROM run WHERE command = ?1 AND profile IS ?2 AND stores = ?3
+                    AND remote = ?4 AND id <= (
+                        SELECT id FROM run WHERE command = ?1 AND profile IS ?2
+                            AND stores = ?3 AND remote = ?4
+                        ORDER BY id DESC LIMIT 1 OFFSET ?5)
+                """,
+            arguments: [entry.command, entry.profile, entry.stores, entry.remote, entriesLimit]
+        )
     }
 
     /// Returns the last runs, newest first; none if there is no log.
@@ -98,9 +100,20 @@ public final class RunLog: Sendable {
 
     /// Notes a run that changed nothing, in place of the last one of its job: that it was made, and no more.
     ///
+    /// After a failure, the run is added as any other, since the end of trouble is news.
+    ///
     /// - Throws: `HistoryError`, `FileError`.
     public func note(uneventful entry: Entry) throws {
         try writing { database in
+            let last = try Int32.fetchOne(
+                database,
+                sql: """
+                    SELECT exit_code FROM run WHERE command = ? AND profile IS ? AND stores = ? AND remote = ?
+                    ORDER BY id DESC LIMIT 1
+                    """,
+                arguments: [entry.command, entry.profile, entry.stores, entry.remote]
+            )
+            if last ?? 0 != 0 { return try add(entry, to: database) }
             try database.execute(
                 sql: "INSERT OR REPLACE INTO uneventful VALUES (?, ?, ?, ?, ?, ?)",
                 arguments: [
@@ -120,13 +133,15 @@ public final class RunLog: Sendable {
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT began, duration FROM uneventful WHERE command = ? AND stores = ? AND remote = ?
+                    SELECT nullif(profile, '') AS profile, began, duration FROM uneventful
+                    WHERE command = ? AND stores = ? AND remote = ?
                     """,
                 arguments: [command, stores, remote]
             )
             .map { row in
                 Entry(
                     command: command,
+                    profile: row["profile"],
                     stores: stores,
                     remote: remote,
                     began: date(row["began"]),

@@ -72,6 +72,17 @@ struct RunLogTests {
         #expect(try count { $0.remote = "/mnt/other" } == 0)
     }
 
+    @Test("The run log has the run that ended a failure, though it changed nothing")
+    func endOfTrouble() throws {
+        try log.record(entry("sync", exitCode: 10))
+        try log.note(uneventful: entry("sync", profile: "photos"))
+        try log.note(uneventful: entry("sync"))
+        try log.note(uneventful: entry("sync"))
+        #expect(try log.entries().map(\.exitCode) == [0, 10])
+        let quiet = try log.uneventful("sync", "/srv/data", "/mnt/nas")
+        #expect(Set(quiet.map(\.profile)) == ["photos", nil])
+    }
+
     @Test("The run log keeps the last runs of each kind, whatever the clock shows")
     func prunes() throws {
         let log = RunLog(path, entriesLimit: 10)

@@ -36,13 +36,16 @@ struct Metrics {
             filter.stores = printable(run.stores)
             filter.remote = run.address
             // A log that cannot be read is reported when it is written.
-            if lastRuns[command] == nil {
-                lastRuns[command] = try? log.entries(filter, limit: 1).first
+            let quiet =
+                (try? log.uneventful(command.rawValue, printable(run.stores), run.address))?
+                .filter { $0.profile == run.profile } ?? []
+            func last() -> RunLog.Entry? {
+                let logged = (try? log.entries(filter, limit: 1)) ?? []
+                return (logged + quiet).max { $0.began < $1.began }
             }
-            if lastSuccesses[command] == nil {
-                filter.isSuccess = true
-                lastSuccesses[command] = try? log.entries(filter, limit: 1).first?.ended
-            }
+            if lastRuns[command] == nil { lastRuns[command] = last() }
+            filter.isSuccess = true
+            if lastSuccesses[command] == nil { lastSuccesses[command] = last()?.ended }
         }
     }
 

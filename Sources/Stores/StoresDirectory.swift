@@ -33,8 +33,12 @@ public struct StoresDirectory: Sendable {
         public var foreign: [Store] = []
         /// The paths that belong to the databases in `foreign`.
         public var foreignFiles: Set<RelativePath> = []
-        /// Whether a file has a database's name and size, whatever its content: it may be an encrypted database.
-        public var resemblesStore = false
+        /// The files with a database's name and size or SQLite's log beside them, with their sizes in bytes.
+        ///
+        /// Whatever their content: they may be encrypted databases.
+        public var resembling: [RelativePath: Int64] = [:]
+        /// Whether there are any.
+        public var resemblesStore: Bool { !resembling.isEmpty }
         /// The paths that could not be read, with the errors; there may be stores among them.
         public var failures: [(path: RelativePath, error: any Error)] = []
         /// The files and directories that the walk left out.
@@ -96,7 +100,7 @@ public struct StoresDirectory: Sendable {
             survey.regularFileCount += 1
             survey.size += file.info.size
             survey.allocated += min(file.info.size, file.info.allocated)
-            if !survey.resemblesStore { survey.resemblesStore = Self.resemblesStore(file) }
+            if Self.resemblesStore(file) { survey.resembling[file.path] = file.info.size }
             if Store.logOwner(of: file.path) != nil { sidecars.append(file.path) }
             // The size is no evidence: SQLite opens a database with a torn page at its end. A database that was
             // truncated within its header is a damaged store.
@@ -168,6 +172,7 @@ extension StoresDirectory.Survey {
         foreign.removeAll { isPassedOver($0.path) }
         storeFiles = storeFiles.filter { !isPassedOver($0) }
         foreignFiles = foreignFiles.filter { !isPassedOver($0) }
+        resembling = resembling.filter { !isPassedOver($0.key) }
     }
 
     /// Adds a link that leads out of the directory: as a store if it leads to one and is to be followed.
@@ -210,6 +215,7 @@ extension StoresDirectory.Survey {
             storeFiles.formUnion([owner] + files)
         } else {
             foreign.append(store)
+            resembling[owner] = info.size
             foreignFiles.formUnion([owner] + files)
         }
     }

@@ -116,8 +116,7 @@ extension BackupFolder {
             }
             memory.catalog.remember(in: address) { $0.give(name) }
             if !backup.isSafety {
-                let rows = new.header.successorRows
-                rememberExpectedRows(rows, after: backup)
+                rememberExpectedData(new.header.expectedNext, after: backup)
             }
             memory.catalog.remember(backup, in: address)
             // From now on, a folder without it has fallen behind.

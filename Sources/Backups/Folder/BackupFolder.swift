@@ -158,14 +158,14 @@ public struct BackupFolder: Sendable {
         memory.catalog.newer(than: newest, of: ownKey, in: address)
     }
 
-    /// Returns the rows to compare the next backup with; see `BackupCatalog.expectedRows`.
-    package func expectedRows(after backups: [Backup], isListed: Bool = true) -> [StoreRows]? {
-        memory.catalog.expectedRows(after: backups, of: ownKey, in: address, isListed: isListed)
+    /// Returns the data to compare the next backup with; see `BackupCatalog.expectedData`.
+    package func expectedData(after backups: [Backup], isListed: Bool = true) -> ExpectedData? {
+        memory.catalog.expectedData(after: backups, of: ownKey, in: address, isListed: isListed)
     }
 
-    /// Remembers the rows to compare the own backup after this one with.
-    package func rememberExpectedRows(_ rows: [StoreRows], after backup: Backup) {
-        memory.catalog.rememberExpectedRows(rows, after: backup, of: ownKey, in: address)
+    /// Remembers the data to compare the own backup after this one with.
+    package func rememberExpectedData(_ data: ExpectedData, after backup: Backup) {
+        memory.catalog.rememberExpectedData(data, after: backup, of: ownKey, in: address)
     }
 
     /// Reads the folder.

@@ -31,10 +31,14 @@ public struct ManifestHeader: Codable, Sendable {
     public var segmentSize: Int
     public var root: Root
     public var stores: [StoreFacts]
+    /// The files that belong to no store; `nil` if they were not recorded.
+    public var otherFiles: OtherFiles?
     /// The data that this backup has much less of than expected; `nil` if there is none.
     public var anomalies: [Anomaly]?
     /// The rows to compare the next backup with, if they differ from those of `stores`.
     public var expectedRows: [StoreRows]?
+    /// The files to compare the next backup with, if they differ from `otherFiles`.
+    public var expectedOtherFiles: OtherFiles?
     /// The excluded files and the rules; `nil` if there were no rules.
     public var excluded: Excluded?
     /// A digest of the recipients for whom it was encrypted, see `BackupKeys.digest`; `nil` if it was not.
@@ -106,6 +110,11 @@ public struct ManifestHeader: Codable, Sendable {
     /// The number of rows of each store.
     package var rows: [StoreRows] { stores.map { StoreRows($0) } }
 
-    /// The rows to compare the next backup with.
-    package var successorRows: [StoreRows] { expectedRows ?? rows }
+    /// The data to compare the next backup with.
+    package var expectedNext: ExpectedData {
+        ExpectedData(
+            stores: expectedRows ?? rows,
+            otherFiles: expectedOtherFiles ?? otherFiles
+        )
+    }
 }

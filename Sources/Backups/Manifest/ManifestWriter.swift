@@ -65,6 +65,7 @@ package final class ManifestWriter {
         var text = try Manifest.encoder.encode(header)
         if text.count > Manifest.lineLimit {
             header.stores = header.stores.map(\.summed)
+            header.expectedRows = header.expectedRows?.map(\.summed)
             text = try Manifest.encoder.encode(header)
         }
         let line = Array(text.dropLast()) + Manifest.headerEnding

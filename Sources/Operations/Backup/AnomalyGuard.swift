@@ -1,30 +1,44 @@
 internal import Backups
 internal import Files
+internal import Stores
 
 /// A comparison of the backed-up data with the data before.
 ///
 /// It reveals a loss of data while backups from before the loss still exist.
 ///
-/// It compares with the newest backup. If that backup is an anomaly itself, the rows that it was compared with count
-/// instead: the guard warns until the rows are back, or until a person accepts the loss. After a restore, it compares
+/// It compares with the newest backup. If that backup is an anomaly itself, the data that it was compared with counts
+/// instead: the guard warns until the data is back, or until a person accepts the loss. After a restore, it compares
 /// with the restored data, as recorded on this machine; a failed restore changes nothing.
 struct AnomalyGuard {
     /// The number of rows below which a loss of half of them does not count: a person may well have deleted so few.
     ///
     /// It applies to fractions only: a store that has lost all its rows is always reported.
     static let fewestRows: Int64 = 20
+    /// The same for one table of a store that has not lost half of its rows.
+    ///
+    /// A table that has lost all of its rows is reported if it had `fewestRows`.
+    static let fewestTableRows: Int64 = 100
+    /// The same for the number of files beside the stores.
+    static let fewestFiles: Int64 = 20
+    /// The same for bytes: of the files beside the stores, or of a database that SQLite does not read.
+    static let fewestBytes: Int64 = 1_000_000
 
-    /// The rows before; `nil` if there is nothing to compare with.
-    var expected: [StoreRows]?
+    /// The data before; `nil` if there is nothing to compare with.
+    var expected: ExpectedData?
     /// Whether the user accepts the present data, whatever it was before.
     var acceptsChanges: Bool
     /// Whether a restore follows: the user then knows of the loss.
     var isBeforeRestore = false
 
-    /// Marks a manifest if its stores have much less data than before.
+    /// The paths of the stores before.
+    var knownStores: Set<RelativePath> {
+        Set((expected?.stores ?? []).compactMap { RelativePath(printed: $0.path) })
+    }
+
+    /// Marks a manifest if it has much less data than before.
     ///
     /// - Parameters:
-    ///   - header: the manifest's header, with its stores.
+    ///   - header: the manifest's header, with its stores and the sums of the other files.
     ///   - unreadable: the paths of existing stores that are not in the manifest.
     ///   - uncounted: the paths of intact stores in which the local SQLite cannot count all rows.
     ///   - wasLeftOut: returns whether a store that is not in the manifest is excluded.
@@ -35,16 +49,21 @@ struct AnomalyGuard {
         wasLeftOut: (String) -> Bool = { _ in false }
     ) {
         guard let expected, !acceptsChanges else { return }
-        let anomalies = Self.compare(
+        var anomalies = Self.compare(
             header.rows,
-            with: expected,
+            with: expected.stores,
             unreadable: unreadable,
             uncounted: uncounted,
             wasLeftOut: wasLeftOut
         )
+        if let now = header.otherFiles, let before = expected.otherFiles {
+            let stores = unreadable.union(header.stores.map(\.path.exact))
+            anomalies += Self.compare(now, with: before, beside: stores, wasLeftOut: wasLeftOut)
+        }
         guard !anomalies.isEmpty else { return }
         header.anomalies = anomalies
-        header.expectedRows = expected
+        header.expectedRows = expected.stores
+        header.expectedOtherFiles = expected.otherFiles
     }
 
     /// Returns the problem to report for a marked manifest, if there is any.
@@ -92,17 +111,86 @@ struct AnomalyGuard {
             sumNow = sumNow.addingSaturated(rows)
             if rows == 0 {
                 note(.empty, 0)
-            } else if isFraction(rows, of: count) {
+            } else if isFraction(rows, of: count, fewest: fewestRows) {
                 note(.fewerRows, rows)
+            } else {
+                anomalies += compareTables(of: store, with: before)
             }
         }
-        if anomalies.isEmpty, isFraction(sumNow, of: sumBefore) {
+        if anomalies.isEmpty, isFraction(sumNow, of: sumBefore, fewest: fewestRows) {
             anomalies.append(Anomaly(kind: .fewerRows, path: nil, before: sumBefore, now: sumNow))
         }
         return anomalies
     }
 
-    private static func isFraction(_ rows: Int64, of before: Int64) -> Bool {
-        before >= fewestRows && rows < before / 2
+    /// Compares the tables of a store, of which another may have grown as much as one has lost.
+    private static func compareTables(of store: StoreRows, with expected: StoreRows) -> [Anomaly] {
+        guard let tables = store.tables, let before = expected.tables else { return [] }
+        let now = Dictionary(tables.map { ($0.name.exact, $0) }) { first, _ in first }
+        return before.compactMap { table in
+            guard let count = table.rows else { return nil }
+            let rows: Int64
+            if let found = now[table.name.exact] {
+                guard let known = found.rows else { return nil }
+                rows = known
+            } else {
+                rows = 0
+            }
+            guard
+                rows == 0 && count >= fewestRows
+                    || isFraction(rows, of: count, fewest: fewestTableRows)
+            else { return nil }
+            return Anomaly(
+                kind: .fewerTableRows,
+                path: expected.path,
+                table: table.name,
+                before: count,
+                now: rows
+            )
+        }
+    }
+
+    /// Compares the files that belong to no store.
+    ///
+    /// - Parameters:
+    ///   - files: the files now.
+    ///   - expected: the files before.
+    ///   - stores: the paths of the stores that exist now: a database may not be encrypted any more.
+    ///   - wasLeftOut: returns whether a file is excluded.
+    /// - Returns: everything that there is much less of.
+    static func compare(
+        _ files: OtherFiles,
+        with expected: OtherFiles,
+        beside stores: Set<ExactString> = [],
+        wasLeftOut: (String) -> Bool = { _ in false }
+    ) -> [Anomaly] {
+        let now = Dictionary(files.databases.map { ($0.path.exact, $0.bytes) }) { first, _ in first
+        }
+        var anomalies = expected.databases.compactMap { before -> Anomaly? in
+            let path = before.path
+            guard let bytes = now[path.exact] else {
+                if stores.contains(path.exact) { return nil }
+                let kind: Anomaly.Kind = wasLeftOut(path) ? .leftOut : .missing
+                return Anomaly(kind: kind, path: path, before: nil, now: nil)
+            }
+            guard isFraction(bytes, of: before.bytes, fewest: fewestBytes) else { return nil }
+            return Anomaly(kind: .fewerBytes, path: path, before: before.bytes, now: bytes)
+        }
+        // With other rules, a user left out the files.
+        guard files.exclusions == expected.exclusions else { return anomalies }
+        if isFraction(files.files, of: expected.files, fewest: fewestFiles) {
+            anomalies.append(
+                Anomaly(kind: .fewerFiles, path: nil, before: expected.files, now: files.files)
+            )
+        } else if isFraction(files.bytes, of: expected.bytes, fewest: fewestBytes) {
+            anomalies.append(
+                Anomaly(kind: .fewerBytes, path: nil, before: expected.bytes, now: files.bytes)
+            )
+        }
+        return anomalies
+    }
+
+    private static func isFraction(_ now: Int64, of before: Int64, fewest: Int64) -> Bool {
+        before >= fewest && now < before / 2
     }
 }

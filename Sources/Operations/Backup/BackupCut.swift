@@ -117,6 +117,21 @@ struct BackupCut {
         gone.reduce(into: survey.storeFiles.union(survey.foreignFiles)) { $0.subtract($1.files) }
     }
 
+    /// Returns the sums of the files that belong to no store that can be read.
+    func otherFiles(in directory: StoresDirectory) -> OtherFiles {
+        let databases = survey.resembling.filter { !survey.storeFiles.contains($0.key) }
+        let apart = survey.storeFiles.union(survey.foreignFiles).union(databases.keys)
+        let sizes = apart.compactMap { path -> Int64? in
+            let info = try? FileInfo.ifPresent(path.below(directory.path))
+            return info.flatMap { $0.kind == .file ? $0.size : nil }
+        }
+        return OtherFiles(
+            files: Int64(max(0, survey.regularFileCount - sizes.count)),
+            bytes: max(0, survey.size - sizes.reduce(0, +)),
+            databases: databases.map { .init(path: $0.description, bytes: $1) }
+        )
+    }
+
     /// Whether the lock of SQLite's unix-dotfile VFS exists, which is a directory.
     private static func hasLockDirectory(_ store: Store) -> Bool {
         let path = store.path.sibling(store.path.name.appending(".lock"))

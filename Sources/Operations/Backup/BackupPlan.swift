@@ -29,6 +29,16 @@ struct BackupPlan {
     /// The backup's place in its lineage, and the recorded state of the last backups; `nil` if it is in none.
     var lineage: (plan: LineagePlan, state: BackupState)?
 
+    /// Adds to a header everything that is known before the cut.
+    func mark(_ header: inout ManifestHeader) throws {
+        header.origin = origin.id
+        header.originName = origin.name
+        if !options.replaced.isEmpty { header.replaced = options.replaced }
+        header.recipients = recipients
+        header.vouchers = try folder.keys.signers?.vouchers()
+        lineage?.plan.mark(&header)
+    }
+
     /// Returns whether the search for stores can skip a file.
     ///
     /// A short file whose size no intact store can have is soon read anyway. If it is a store all the same, the next

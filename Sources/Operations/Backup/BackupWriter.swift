@@ -190,14 +190,11 @@ final class BackupWriter {
                 root: .init(mode: root.mode, owner: root.owner, group: root.group),
                 stores: stores.map { $1.facts }
             )
-            header.origin = plan.origin.id
-            header.originName = plan.origin.name
-            if !plan.options.replaced.isEmpty { header.replaced = plan.options.replaced }
-            header.recipients = plan.recipients
-            header.vouchers = try plan.folder.keys.signers?.vouchers()
+            try plan.mark(&header)
             let exclusions = plan.options.exclusions
-            plan.lineage?.plan.mark(&header)
             if !exclusions.isEmpty { header.excluded = Excluded(exclusions, leftOut) }
+            header.otherFiles = cut.otherFiles(in: directory)
+            header.otherFiles?.exclusions = header.excluded?.key
             let sound = stores.filter { $1.damage.isEmpty }.map { $1.facts.path.exact }
             plan.anomalyGuard.mark(
                 &header,
@@ -207,6 +204,7 @@ final class BackupWriter {
                 guard let path = try? RelativePath($0) else { return false }
                 return (try? exclusions.excludes(path, in: directory.path)) ?? false
             }
+            header.otherFiles = header.otherFiles?.limited()
             try manifest.begin(header)
             self.header = header
             return stores

@@ -135,6 +135,6 @@ extension CreateBackup {
                 keys: folder.keys
             ).header
         else { return }
-        folder.rememberExpectedRows(header.successorRows, after: outcome.backup)
+        folder.rememberExpectedData(header.expectedNext, after: outcome.backup)
     }
 }

@@ -162,12 +162,12 @@ public struct CreateBackup: Sendable {
     private func anomalyGuard(after backups: [Backup]) -> AnomalyGuard {
         let backups = folder.own(backups).ordinary
         let real = backups.notFromFuture(options.date)
-        let expected = folder.expectedRows(
+        let expected = folder.expectedData(
             after: real.isEmpty ? backups : real,
             isListed: refusal == nil
         )
         if expected == nil, backups.contains(where: { $0.file.location == nil }) {
-            context.note("the last backup was made elsewhere: its rows are not compared with these")
+            context.note("the last backup was made elsewhere: its data is not compared with this")
         }
         return AnomalyGuard(
             expected: expected,
@@ -230,7 +230,6 @@ public struct CreateBackup: Sendable {
         _ lineage: inout Lineage?
     ) async throws -> (ArchiveDraft, WrittenArchive) {
         let anomalyGuard = anomalyGuard(after: backups)
-        let knownStores = anomalyGuard.expected?.compactMap { RelativePath(printed: $0.path) }
         // A backup that may have to wait is a file of this machine first.
         let streaming =
             options.streams && !options.queues ? try await folder.streamingFolder(context) : nil
@@ -260,7 +259,7 @@ public struct CreateBackup: Sendable {
                     recipients: BackupKeys.digest(of: recipients()),
                     scratch: destination.workplace,
                     anomalyGuard: anomalyGuard,
-                    knownStores: Set(knownStores ?? []),
+                    knownStores: anomalyGuard.knownStores,
                     knownMissing: next.missing,
                     isFirstTry: next.number == 1,
                     isLastTry: next.isLast

@@ -175,7 +175,7 @@ struct ReceiveArchive {
             !backup.isSafety, folder.owns(backup),
             folder.own(others).ordinary.allSatisfy({ $0.time.map { $0 <= time } ?? true })
         else { return }
-        folder.rememberExpectedRows(header.successorRows, after: backup)
+        folder.rememberExpectedData(header.expectedNext, after: backup)
     }
 }
 

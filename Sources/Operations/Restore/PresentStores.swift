@@ -42,7 +42,7 @@ struct PresentStores {
         )
         guard !anomalies.isEmpty else { return nil }
         var losses = anomalies.prefix(5).map { anomaly in
-            let name = anomaly.path.map { "'\($0)'" } ?? "all stores together"
+            let name = anomaly.subject
             let now = "\(anomaly.before ?? 0) now"
             return switch anomaly.kind {
             case .missing:

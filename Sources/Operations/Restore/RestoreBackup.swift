@@ -255,7 +255,7 @@ public struct RestoreBackup: Sendable {
         outcome.isAnnounced = options.announcement.make(of: plan.name, in: paths.live, context)
         let files = Set((replaced ?? []).map(\.identity))
         outcome.stillOpen = LockHolder.processes(using: files).map(\.holder)
-        outcome.backups = await rememberRows(of: plan)
+        outcome.backups = await rememberData(of: plan)
     }
 
     /// Throws if a process has a store open, or would still see the replaced data afterwards; with `force`, does
@@ -270,16 +270,19 @@ public struct RestoreBackup: Sendable {
     ///
     /// If this record is lost, the next backup may warn for no reason.
     /// - Returns: the number of backups; `nil` if it is not known.
-    private func rememberRows(of plan: RestorePlan) async -> Int? {
+    private func rememberData(of plan: RestorePlan) async -> Int? {
         guard let backups = try? await folder.list().backups else { return nil }
         let own = folder.own(backups).ordinary
-        var rows: [StoreRows]? = plan.archived.header?.rows ?? []
+        let header = plan.archived.header
+        var data: ExpectedData? = .init(stores: header?.rows ?? [], otherFiles: header?.otherFiles)
         if let part = plan.roots {
             let isRestored = { (rows: StoreRows) in part.contains(printed: rows.path) }
-            let others = folder.expectedRows(after: own)?.filter { !isRestored($0) }
-            rows = others.map { $0 + (rows ?? []).filter(isRestored) }
+            var others = folder.expectedData(after: own)
+            others?.stores.removeAll(where: isRestored)
+            others?.stores += (data?.stores ?? []).filter(isRestored)
+            data = others
         }
-        if let newest = own.first, let rows { folder.rememberExpectedRows(rows, after: newest) }
+        if let newest = own.first, let data { folder.rememberExpectedData(data, after: newest) }
         return backups.count
     }
 

@@ -17,6 +17,11 @@ public struct StoreFacts: Sendable, Equatable, Codable {
         public var name: String
         /// The number of rows; `nil` if they could not be counted.
         public var rows: Int64?
+
+        package init(name: String, rows: Int64?) {
+            self.name = name
+            self.rows = rows
+        }
     }
 
     /// The store's path in printable form, for people; the records of files have exact names.

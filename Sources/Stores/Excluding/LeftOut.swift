@@ -46,5 +46,6 @@ extension StoresDirectory.Survey {
         }
         stores.removeAll { isPart($0.path) }
         storeFiles = storeFiles.filter { !isPart($0) }
+        resembling = resembling.filter { !isPart($0.key) }
     }
 }

@@ -52,6 +52,84 @@ struct AnomalyGuardTests {
         #expect(kinds(["a": 15, "b": 15], ["a": 7, "b": 8]) == [])
     }
 
+    private func tables(
+        _ before: KeyValuePairs<String, Int64?>,
+        _ now: KeyValuePairs<String, Int64?>
+    ) -> [String?] {
+        func store(_ tables: KeyValuePairs<String, Int64?>) -> [StoreRows] {
+            let tables = tables.map { StoreFacts.Table(name: $0.key, rows: $0.value) }
+            return [StoreRows(path: "a", rows: 1_000_000, tables: tables)]
+        }
+        return AnomalyGuard.compare(store(now), with: store(before), unreadable: []).map(\.table)
+    }
+
+    @Test("The anomaly guard finds a table that lost its rows, even if others grew")
+    func tables() {
+        #expect(tables(["t": 300, "event": 20], ["event": 2000]) == ["t"])
+        #expect(tables(["t": 300], ["t": 149]) == ["t"])
+        #expect(tables(["t": 300], ["t": 150]) == [])
+        // So few may well have been deleted, but hardly all of them.
+        #expect(tables(["t": 99], ["t": 1]) == [])
+        #expect(tables(["t": 20], [:]) == ["t"])
+        #expect(tables(["t": 19], [:]) == [])
+        // Nobody knows.
+        #expect(tables(["t": 300], ["t": nil]) == [])
+        #expect(tables(["t": nil], [:]) == [])
+    }
+
+    private func kinds(_ before: OtherFiles, _ now: OtherFiles) -> [Anomaly.Kind] {
+        AnomalyGuard.compare(now, with: before, beside: ["plain.db"]).map(\.kind)
+    }
+
+    @Test(
+        "The anomaly guard finds files beside the stores that are gone, and databases it cannot read"
+    )
+    func otherFiles() {
+        func files(_ count: Int64, _ bytes: Int64 = 0, _ exclusions: String? = nil) -> OtherFiles {
+            OtherFiles(files: count, bytes: bytes, exclusions: exclusions)
+        }
+        func databases(_ sizes: KeyValuePairs<String, Int64>) -> OtherFiles {
+            OtherFiles(
+                files: 0,
+                bytes: 0,
+                databases: sizes.map { .init(path: $0.key, bytes: $0.value) }
+            )
+        }
+        #expect(kinds(files(500), files(0)) == [.fewerFiles])
+        #expect(kinds(files(20), files(10)) == [])
+        #expect(kinds(files(19), files(0)) == [])
+        #expect(kinds(files(1, 1_000_000), files(1, 499_999)) == [.fewerBytes])
+        #expect(kinds(files(1, 999_999), files(1)) == [])
+        #expect(kinds(files(500), files(0, 0, "*.jpg")) == [])
+        #expect(kinds(databases(["c.db": 4096]), databases([:])) == [.missing])
+        #expect(kinds(databases(["plain.db": 4096]), databases([:])) == [])
+        #expect(kinds(databases(["c.db": 3 << 20]), databases(["c.db": 4096])) == [.fewerBytes])
+        #expect(kinds(databases(["c.db": 8192]), databases(["c.db": 4096])) == [])
+    }
+
+    @Test("The anomaly guard warns of missing files until they are back, from memory or an archive")
+    func missingFiles() async throws {
+        let scene = try Scene(withStore: false)
+        try fill(scene, rows: 3)
+        for number in 0..<30 { try scene.sandbox.write("a", to: "Stores/files/\(number)") }
+        let cipher = [UInt8](repeating: 0x5A, count: 2 << 20)
+        try scene.sandbox.write(cipher, to: "Stores/cipher.db")
+        #expect(try await !backUp(scene, minute: 0))
+        try LocalFileSystem().remove(scene.stores.appending("files"))
+        #expect(try await backUp(scene, minute: 1))
+        #expect(
+            scene.told.contains { $0.contains("there were 31 files beside the stores and now 1") }
+        )
+        #expect(try await backUp(scene, minute: 2))
+        for number in 0..<30 { try scene.sandbox.write("a", to: "Stores/files/\(number)") }
+        #expect(try await !backUp(scene, minute: 3))
+        try LocalFileSystem().remove(scene.stores.appending("cipher.db"))
+        #expect(try await backUp(scene, minute: 4))
+        #expect(scene.told.contains { $0.contains("'cipher.db' is gone") })
+        #expect(try await !backUp(scene, minute: 5, accepting: true))
+        #expect(try await !backUp(scene, minute: 6))
+    }
+
     /// A stores directory with a store of so many rows, and a file that is always there.
     private func fill(_ scene: Scene, rows: Int, in name: String = "app.db") throws {
         try scene.sandbox.write("a file", to: "Stores/file")

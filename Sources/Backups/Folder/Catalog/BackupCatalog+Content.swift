@@ -41,11 +41,15 @@ extension BackupCatalog {
         }
     }
 
-    /// The rows to compare the backup after a given one with.
+    /// The data to compare the backup after a given one with.
     struct Expectation: Codable {
         /// The given backup; `nil` if the newest backup of the folder has no known identity.
         var id: BackupID?
         var stores: [StoreRows]
+        /// The files beside the stores; `nil` if they are not known.
+        var otherFiles: OtherFiles?
+
+        var data: ExpectedData { ExpectedData(stores: stores, otherFiles: otherFiles) }
     }
 
     /// The newest backup that was ever seen.
@@ -81,7 +85,7 @@ extension BackupCatalog {
     struct Folder: Codable {
         /// The sightings, by the name of a file.
         var files: [ExactString: Sighting] = [:]
-        /// The expected rows, by origin.
+        /// The expected data, by origin.
         var expected: [ExactString: Expectation] = [:]
         /// The newest backup with a trusted signature, by origin.
         var newest: [ExactString: Newest] = [:]

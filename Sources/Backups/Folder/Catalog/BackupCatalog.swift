@@ -240,34 +240,38 @@ public final class BackupCatalog: Sendable {
         }
     }
 
-    /// Remembers the rows to compare the backup after this one with.
-    func rememberExpectedRows(
-        _ rows: [StoreRows],
+    /// Remembers the data to compare the backup after this one with.
+    func rememberExpectedData(
+        _ data: ExpectedData,
         after backup: Backup,
         of origin: String,
         in address: String
     ) {
-        let expected = Expectation(id: backup.id, stores: rows)
+        let expected = Expectation(
+            id: backup.id,
+            stores: data.stores,
+            otherFiles: data.otherFiles
+        )
         change { $0.folders[address.exact, default: Folder()].expected[origin.exact] = expected }
     }
 
-    /// Returns the rows to compare the next backup with.
+    /// Returns the data to compare the next backup with.
     ///
-    /// If they are not remembered, they are read from an archive on this machine. A remote archive is not fetched: then
-    /// the last remembered rows are returned, perhaps of an older backup.
+    /// If it is not remembered, it is read from an archive on this machine. A remote archive is not fetched: then
+    /// the last remembered data is returned, perhaps of an older backup.
     ///
     /// - Parameters:
     ///   - backups: the backups of the folder, newest first.
     ///   - origin: the identity of their origin.
     ///   - address: the folder's address.
     ///   - isListed: whether these are all backups; if not, the remembered one may still exist.
-    /// - Returns: the rows of the newest known backup.
-    func expectedRows(
+    /// - Returns: the data of the newest known backup.
+    func expectedData(
         after backups: [Backup],
         of origin: String,
         in address: String,
         isListed: Bool = true
-    ) -> [StoreRows]? {
+    ) -> ExpectedData? {
         let remembered = folder(address).expected[origin.exact]
         for backup in backups {
             if let id = backup.id, id == remembered?.id { break }
@@ -279,10 +283,10 @@ public final class BackupCatalog: Sendable {
                     keys: keys
                 ).header
             {
-                return header.successorRows
+                return header.expectedNext
             }
         }
-        return backups.isEmpty && isListed ? nil : remembered?.stores
+        return backups.isEmpty && isListed ? nil : remembered?.data
     }
 
     /// Forgets a folder, and the backups that were seen only there.

@@ -32,6 +32,8 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         public static let notSynced = Kind(rawValue: "not_synced")
         /// A backup without a signature, since there is no key: beside signed ones it counts for nothing.
         public static let notSigned = Kind(rawValue: "not_signed")
+        /// Backups of an earlier system or key of the same origin, which are neither compared with nor pruned.
+        public static let notContinued = Kind(rawValue: "not_continued")
     }
 
     public var kind: Kind
@@ -69,6 +71,8 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
     public var hint: String? {
         switch kind {
         case .anomaly: "if that is right, run 'grocerydude backup --accept-changes'"
+        case .notContinued:
+            "if every run says so, keep the state directory from run to run; to begin anew, run 'grocerydude backup --accept-changes'"
         case .linkedStore:
             "to leave it out: \(Advice.command("backup --exclude", path)); to save a store in its place: grocerydude backup --set follow_links=true"
         default: nil
@@ -77,7 +81,7 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
 
     public var description: String {
         switch kind {
-        case .anomaly, .noStore, .notSigned: reason
+        case .anomaly, .noStore, .notSigned, .notContinued: reason
         case .notSynced: "the change of '\(path)' may be lost in a power failure: \(reason)"
         // An error often includes the path.
         default: reason.contains("'\(path)'") ? reason : "'\(path)': \(reason)"

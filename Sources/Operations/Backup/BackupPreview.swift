@@ -23,7 +23,7 @@ public struct BackupPreview: Sendable {
     /// The first of their paths, printable.
     public private(set) var leftOutPaths: [String] = []
     /// The problems that make the backup partial.
-    public private(set) var problems: [Problem] = []
+    public fileprivate(set) var problems: [Problem] = []
     /// The reason why it would wait on this machine; `nil` if it would be in its folder.
     public private(set) var waitsFor: (any Error)?
     /// The first reason for which no backup can be made now.
@@ -66,6 +66,7 @@ extension CreateBackup {
         guard cut.survey.fileCount > 0 else { throw OperationError.nothingToBackUp(path) }
         preview.checkPlace(of: self, for: cut.survey, among: backups)
         try preview.add(cut, of: directory, by: self)
+        preview.problems += [notContinued(among: backups)].compactMap(\.self)
         preview.choose(for: self, among: backups)
         return preview
     }

@@ -116,7 +116,11 @@ public struct CreateBackup: Sendable {
         do {
             try context.removeLeftovers(of: destination)
             if refusal == nil { await context.removeRemoteLeftovers(of: folder) }
-            return try await make(directory, after: backups)
+            var outcome = try await make(directory, after: backups)
+            let problems = [notContinued(among: backups)].compactMap(\.self)
+            context.reportProblems(problems)
+            outcome.problems += problems
+            return outcome
         } catch let error where Self.saysItAll(error) {
             throw error
         } catch {
@@ -136,19 +140,14 @@ public struct CreateBackup: Sendable {
         let places = Places(stores: path, folder: folder)
         if let warning = places.warning { context.warn(warning) }
         if let remark = places.remark { context.note(remark) }
-        if let remark = remark(onPredecessorAmong: backups) { context.note(remark) }
     }
 
-    /// Returns a remark on how to continue the backups of an earlier system or key.
-    private func remark(onPredecessorAmong backups: [Backup]) -> String? {
-        guard let last = folder.predecessor(among: backups) else { return nil }
-        let shown = printable(bytes: last.name.utf8)
-        let steps = [
-            last.isOther ? "set 'origin' to '\(shown)'" : nil,
-            last.key.map { "run 'grocerydude trust add \($0.fingerprint)'" },
-        ].compactMap(\.self).joined(separator: ", and ")
-        return
-            "another system or key made '\(last.backup.displayName)' of '\(shown)': to continue its backups, \(steps)"
+    /// Returns the problem that the backups of an earlier system or key do not count, unless a user accepts that.
+    ///
+    /// A machine that loses its key before each run, such as a container, would never compare or prune any.
+    func notContinued(among backups: [Backup]) -> Problem? {
+        guard !options.acceptsChanges, !options.isSafety else { return nil }
+        return folder.predecessor(among: backups).map(Problem.init(notContinuing:))
     }
 
     private static func saysItAll(_ error: any Error) -> Bool {
@@ -407,6 +406,23 @@ extension CreateBackup.Outcome {
             stores: written.header.stores.count,
             leftOut: written.header.excluded?.count ?? 0,
             problems: written.trailer.problems
+        )
+    }
+}
+
+extension Problem {
+    /// Creates the problem that the backups of an earlier system or key are neither compared with nor pruned.
+    init(notContinuing last: BackupFolder.Predecessor) {
+        let shown = printable(bytes: last.name.utf8)
+        let steps = [
+            last.isOther ? "set 'origin' to '\(shown)'" : nil,
+            last.key.map { "run 'grocerydude trust add \($0.fingerprint)'" },
+        ].compactMap(\.self).joined(separator: ", and ")
+        self.init(
+            kind: .notContinued,
+            path: last.backup.name,
+            reason:
+                "another system or key made '\(last.backup.displayName)' of '\(shown)': nothing is compared with it, and it is not pruned; to continue its backups, \(steps)"
         )
     }
 }

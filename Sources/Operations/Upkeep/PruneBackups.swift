@@ -317,6 +317,10 @@ public struct PruneBackups: Sendable {
         try await context.withLock(folder) {
             try await noteDamage()
             var outcome = Outcome(plan: try await plan())
+            let all = (outcome.plan.keep + outcome.plan.remove).map(\.backup).newestFirst
+            if let last = folder.predecessor(among: all) {
+                outcome.problems.append(Problem(notContinuing: last))
+            }
             try await carryOut(&outcome)
             do {
                 let problems: [Problem]

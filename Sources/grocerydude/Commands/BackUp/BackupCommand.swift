@@ -120,9 +120,11 @@ struct BackupCommand: FolderCommand {
             try invocation.profile.requirePolicy(retention.policy(invocation))
         }
         if dryRun { return try await preview(invocation) }
-        let invocation = try await continuing(invocation)
-        if let every { return try await run(every: every.duration, invocation) }
-        return try await backUp(invocation)
+        let (invocation, beginsAnew) = try await continuing(invocation)
+        var command = self
+        command.acceptChanges = acceptChanges || beginsAnew
+        if let every { return try await command.run(every: every.duration, invocation) }
+        return try await command.backUp(invocation)
     }
 
     /// Makes one backup.

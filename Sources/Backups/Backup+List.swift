@@ -118,6 +118,13 @@ extension [Backup] {
         return real.isEmpty ? self : real
     }
 
+    /// The time that a backup follows which is made now: that of the newest of these, if it is not in the past.
+    package func followed(at now: Date) -> Date? {
+        compactMap(BackupOrder.time).max().flatMap {
+            $0.milliseconds >= now.milliseconds ? $0 : nil
+        }
+    }
+
     /// The backups that are no safety backups as far as their manifests are known, in the same order.
     ///
     /// Anybody who may write to the folder can note that a backup is one.

@@ -6,6 +6,8 @@ internal import Remotes
 /// A manifest has the second, a name only the minute and the backup's number within that minute. Which of two backups
 /// is newer may thus depend on a third. If the name is the only source for one backup of a minute, the numbers order
 /// all backups of that minute. Seconds for some and numbers for others could give a cyclic order.
+///
+/// A backup that was made after another one of its origin is newer, whatever the clock said: see `time(of:)`.
 package struct BackupOrder {
     /// The minutes with a backup whose seconds are unknown.
     private let coarse: Set<Int64>
@@ -22,7 +24,7 @@ package struct BackupOrder {
     /// Backups of unknown time come last. Backups of the same moment are ordered by number, then by their files' times,
     /// then by name.
     package func isNewer(_ left: Backup, _ right: Backup) -> Bool {
-        switch (left.time, right.time) {
+        switch (Self.time(of: left), Self.time(of: right)) {
         case (_?, nil): return true
         case (nil, _?): return false
         case (nil, nil): break
@@ -39,6 +41,16 @@ package struct BackupOrder {
         }
         return left.name.count == right.name.count
             ? left.name > right.name : left.name.count > right.name.count
+    }
+
+    /// Returns the time that orders a backup: its own, or a moment after one that it follows although that is later.
+    ///
+    /// A clock that was ahead once, and is right again, would make older data the latest.
+    static func time(of backup: Backup) -> Date? {
+        guard let time = backup.time, let follows = backup.summary.follows,
+            follows >= time.milliseconds
+        else { return backup.time }
+        return Date(milliseconds: follows + 1)
     }
 
     /// Returns the minute of a moment, counted from 1970.

@@ -35,6 +35,10 @@ package struct BackupSummary: Sendable, Equatable {
     package internal(set) var extent: BackupExtent?
     /// A digest of the recipients for whom it was encrypted; `nil` if it was not, or if they are unknown.
     package internal(set) var recipients: String?
+    /// The time by which an earlier backup is ordered although this one is not later, see `ManifestHeader.follows`.
+    ///
+    /// In milliseconds since 1970-01-01 UTC; `nil` if there is none.
+    var follows: Int64?
 
     init() {}
 
@@ -56,6 +60,7 @@ package struct BackupSummary: Sendable, Equatable {
         needs = header.needs ?? []
         extent = BackupExtent(of: header.stores)
         recipients = header.recipients
+        follows = header.follows.flatMap(Timestamp.date(rfc3339:))?.milliseconds
     }
 
     /// Whether an archive with a manifest was summarized by an earlier version, without its extent.
@@ -66,7 +71,8 @@ package struct BackupSummary: Sendable, Equatable {
 
     /// Whether a manifest can hold these numbers.
     var isPossible: Bool {
-        time.map(Timestamp.range.contains) ?? true && offset.map(Timestamp.offsets.contains) ?? true
+        [time, follows].compactMap(\.self).allSatisfy(Timestamp.range.contains)
+            && offset.map(Timestamp.offsets.contains) ?? true
     }
 }
 
@@ -102,6 +108,7 @@ extension BackupSummary: Codable {
         // Earlier versions did not add it, and what they know of archives elsewhere must not be lost.
         extent = try line.isAtEnd ? nil : line.text().map(BackupExtent.init(text:))
         recipients = try line.isAtEnd ? nil : line.text()
+        follows = try line.isAtEnd ? nil : line.number()
         try line.end()
     }
 
@@ -124,6 +131,7 @@ extension BackupSummary: Codable {
         try line.add(value: needs.isEmpty ? nil : needs)
         line.add(extent?.text)
         line.add(recipients)
+        line.add(follows)
         try line.encode(to: encoder)
     }
 }

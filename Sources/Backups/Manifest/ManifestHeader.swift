@@ -15,6 +15,10 @@ public struct ManifestHeader: Codable, Sendable {
     public var id: BackupID
     /// The creation time in RFC 3339 with an offset.
     public var created: String
+    /// The time by which the newest earlier backup of its origin is ordered, if that is not before `created`.
+    ///
+    /// A clock was wrong then, and this backup has the newer data all the same.
+    public var follows: String?
     /// The program that made the archive, and its version.
     public var tool: String
     /// The reason for a safety backup; `nil` for any other backup.
@@ -87,7 +91,7 @@ public struct ManifestHeader: Codable, Sendable {
     /// The texts that are remembered of a backup, and shown in lists.
     var keptTexts: [String] {
         [id.rawValue, created, tool, root.mode]
-            + [reason, origin, originName, recipients, lineage].compactMap(\.self)
+            + [follows, reason, origin, originName, recipients, lineage].compactMap(\.self)
             + (needs ?? []).flatMap { [$0.name, $0.created, $0.state] }
     }
 

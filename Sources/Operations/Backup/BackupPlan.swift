@@ -1,6 +1,7 @@
 internal import Archives
 internal import Backups
 internal import Files
+internal import Foundation
 internal import History
 internal import Stores
 internal import SystemPackage
@@ -16,6 +17,8 @@ struct BackupPlan {
     var recipients: String?
     /// A directory for data that does not fit into memory.
     var scratch: FilePath
+    /// The time that orders the newest earlier backup, unless it is in the past.
+    var follows: Date?
     /// The guard that marks the manifest if much data is gone.
     var anomalyGuard: AnomalyGuard
     /// The stores in the previous backup.
@@ -31,6 +34,7 @@ struct BackupPlan {
 
     /// Adds to a header everything that is known before the cut.
     func mark(_ header: inout ManifestHeader) throws {
+        header.follows = follows.map { Timestamp.rfc3339($0, in: folder.timeZone) }
         header.origin = origin.id
         header.originName = origin.name
         if !options.replaced.isEmpty { header.replaced = options.replaced }

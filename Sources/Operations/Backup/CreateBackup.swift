@@ -130,9 +130,8 @@ public struct CreateBackup: Sendable {
 
     /// Reports everything about the folder and its backups that a user should know beside a new backup.
     func reportFolder(beside backups: [Backup]) async {
-        if let warning = folder.own(backups).first?.futureWarning(at: options.date) {
-            context.warn(warning)
-        }
+        let future = folder.own(backups).first { $0.isFromFuture(at: options.date) }
+        if let warning = future?.futureWarning(at: options.date) { context.warn(warning) }
         if refusal == nil, let warning = await folder.lossWarning(beside: backups) {
             context.warn(warning)
         }
@@ -232,7 +231,6 @@ public struct CreateBackup: Sendable {
         // A backup that may have to wait is a file of this machine first.
         let streaming =
             options.streams && !options.queues ? try await folder.streamingFolder(context) : nil
-        let size = folder.own(backups).newestGood(at: options.date)?.size ?? Self.unknownSize
         var next = Try()
         while true {
             let place = try begin(&lineage, among: folder.own(backups), isFull: next.isFull)
@@ -245,7 +243,7 @@ public struct CreateBackup: Sendable {
                     isIncrement: place?.isIncrement ?? false,
                     isEncrypted: recipients() != nil
                 ),
-                ofAbout: size,
+                ofAbout: folder.own(backups).newestGood(at: options.date)?.size ?? Self.unknownSize,
                 for: recipients(),
                 threads: context.threads
             )
@@ -257,6 +255,7 @@ public struct CreateBackup: Sendable {
                     origin: folder.origin ?? Origin(of: path),
                     recipients: BackupKeys.digest(of: recipients()),
                     scratch: destination.workplace,
+                    follows: folder.own(backups).followed(at: options.date),
                     anomalyGuard: anomalyGuard,
                     knownStores: anomalyGuard.knownStores,
                     knownMissing: next.missing,

@@ -81,14 +81,34 @@ struct PruneBackupsTests {
         // The clock was set back meanwhile.
         let plan = try await pruning { $0.policy.counts[.daily] = 2 }.plan()
         #expect(
-            plan.keep.map(\.backup.name) == [names[3], names[2], names[4], names[1]]
+            plan.keep.map(\.backup.name) == [names[4], names[3], names[2], names[1]]
         )
         #expect(
             plan.keep.map(\.reasons) == [
-                ["from the future"], ["from the future"], ["daily snapshot"], ["daily snapshot"],
+                ["daily snapshot"], ["from the future"], ["from the future"], ["daily snapshot"],
             ]
         )
         #expect(plan.remove.map(\.backup.name) == [names[0]])
+    }
+
+    @Test("keeps the newest data, and takes it for the latest, after a clock was ahead once")
+    func clockAhead() async throws {
+        let hour = 1 / 24.0
+        let names = try await backUp(daysAgo: [1, -2 * hour, -hour, -1.5 * hour])
+        // With the cache and without it.
+        for _ in 0..<2 {
+            #expect(try await scene.list().map(\.name) == names.reversed())
+            let found = try await scene.folder().find("latest", now: Scene.morning + day)
+            #expect(found.name == names[3])
+            try LocalFileSystem().remove(scene.sandbox.path("Cache"))
+        }
+        let plan = try await pruning {
+            $0.policy.counts[.daily] = 7
+            $0.now = Scene.morning + day
+        }.plan()
+        #expect(plan.keep.map(\.backup.name) == [names[3], names[0]])
+        let backups = try await scene.list()
+        #expect(await scene.folder().lossWarning(beside: backups) == nil)
     }
 
     @Test("plans once it has the folder: what is deleted while it waits is no keeper")

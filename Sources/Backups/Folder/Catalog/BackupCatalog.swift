@@ -391,7 +391,7 @@ public final class BackupCatalog: Sendable {
     /// - Returns: the name of the newer one; `nil` if there is none.
     func newer(than newest: Backup?, of origin: String, in address: String) -> String? {
         let known = folder(address).newest[origin.exact]
-        let time = newest?.time?.milliseconds
+        let time = newest.flatMap(BackupOrder.time)?.milliseconds
         if let known, known.time > time ?? .min { return known.name }
         guard let newest, let time else { return nil }
         let now = Newest(time: time, name: newest.name)

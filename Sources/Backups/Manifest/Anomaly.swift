@@ -20,7 +20,7 @@ public struct Anomaly: Codable, Sendable, Equatable, CustomStringConvertible {
         public static let leftOut = Kind(rawValue: "store_left_out")
         /// A store, or all stores together, lost more than half of the rows.
         public static let fewerRows = Kind(rawValue: "fewer_rows")
-        /// A table lost more than half of many rows, or all of them.
+        /// A table lost all of many rows.
         public static let fewerTableRows = Kind(rawValue: "fewer_table_rows")
         /// More than half of the files that belong to no store are missing.
         public static let fewerFiles = Kind(rawValue: "fewer_files")

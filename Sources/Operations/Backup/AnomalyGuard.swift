@@ -14,13 +14,15 @@ struct AnomalyGuard {
     ///
     /// It applies to fractions only: a store that has lost all its rows is always reported.
     static let fewestRows: Int64 = 20
-    /// The same for one table of a store that has not lost half of its rows.
+    /// The same for a table that has lost all its rows, of a store that has not lost half of them.
     ///
-    /// A table that has lost all of its rows is reported if it had `fewestRows`.
+    /// Tables that lose a part, such as those of sessions and jobs, are tidied up by many applications.
     static let fewestTableRows: Int64 = 100
     /// The same for the number of files beside the stores.
     static let fewestFiles: Int64 = 20
-    /// The same for bytes: of the files beside the stores, or of a database that SQLite does not read.
+    /// The same for their bytes: a log may be large.
+    static let fewestFileBytes: Int64 = 100_000_000
+    /// The same for the bytes of a database that SQLite does not read.
     static let fewestBytes: Int64 = 1_000_000
 
     /// The data before; `nil` if there is nothing to compare with.
@@ -126,26 +128,23 @@ struct AnomalyGuard {
     /// Compares the tables of a store, of which another may have grown as much as one has lost.
     private static func compareTables(of store: StoreRows, with expected: StoreRows) -> [Anomaly] {
         guard let tables = store.tables, let before = expected.tables else { return [] }
-        let now = Dictionary(tables.map { ($0.name.exact, $0) }) { first, _ in first }
+        let now = Dictionary(tables.map { ($0.name.exact, $0.rows) }) { first, _ in first }
+        let names = Set(before.map(\.name.exact))
+        // A table may have got another name.
+        let mostNew = tables.filter { !names.contains($0.name.exact) }.compactMap(\.rows).max() ?? 0
         return before.compactMap { table in
-            guard let count = table.rows else { return nil }
-            let rows: Int64
-            if let found = now[table.name.exact] {
-                guard let known = found.rows else { return nil }
-                rows = known
-            } else {
-                rows = 0
+            guard let count = table.rows, count >= fewestTableRows else { return nil }
+            if let rows = now[table.name.exact] {
+                if rows != 0 { return nil }
+            } else if mostNew >= count / 2 {
+                return nil
             }
-            guard
-                rows == 0 && count >= fewestRows
-                    || isFraction(rows, of: count, fewest: fewestTableRows)
-            else { return nil }
             return Anomaly(
                 kind: .fewerTableRows,
                 path: expected.path,
                 table: table.name,
                 before: count,
-                now: rows
+                now: 0
             )
         }
     }
@@ -182,7 +181,7 @@ struct AnomalyGuard {
             anomalies.append(
                 Anomaly(kind: .fewerFiles, path: nil, before: expected.files, now: files.files)
             )
-        } else if isFraction(files.bytes, of: expected.bytes, fewest: fewestBytes) {
+        } else if isFraction(files.bytes, of: expected.bytes, fewest: fewestFileBytes) {
             anomalies.append(
                 Anomaly(kind: .fewerBytes, path: nil, before: expected.bytes, now: files.bytes)
             )

@@ -29,6 +29,15 @@ public protocol FileSystem: Sendable {
 
     /// Flushes a file, or a directory's entries, to the disk, following symbolic links.
     func sync(_ path: FilePath) throws
+
+    /// Sets the permission bits of a directory (0 to 0o7777).
+    func setMode(_ mode: UInt16, of path: FilePath) throws
+}
+
+extension FileSystem {
+    public func setMode(_ mode: UInt16, of path: FilePath) throws {
+        try Directory.open(path).setMode(mode)
+    }
 }
 
 extension FileSystem {

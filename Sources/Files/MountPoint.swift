@@ -30,6 +30,13 @@ extension FilePath {
         withPlatformString { faccessat(AT_FDCWD, $0, R_OK | W_OK | X_OK, AT_EACCESS) } == 0
     }
 
+    /// Whether this directory may get another parent, if both parents allow that.
+    ///
+    /// Its entry `..` changes then (rename(2)); its owner may give it the permission for that.
+    public var allowsMove: Bool {
+        allowsChanges || (try? FileInfo(of: self))?.owner == geteuid()
+    }
+
     /// Whether this file may be read and written, according to permissions and the file system.
     public var allowsWriting: Bool {
         withPlatformString { faccessat(AT_FDCWD, $0, R_OK | W_OK, AT_EACCESS) } == 0

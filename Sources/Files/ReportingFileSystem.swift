@@ -55,6 +55,11 @@ public struct ReportingFileSystem: FileSystem {
         report("flushed '\(printable(path))' to the disk", .detail)
     }
 
+    public func setMode(_ mode: UInt16, of path: FilePath) throws {
+        try base.setMode(mode, of: path)
+        report("gave '\(printable(path))' the permissions \(String(mode, radix: 8))", .detail)
+    }
+
     /// Returns two paths for a message; the second without the directory if both are in the same one.
     private static func names(_ first: FilePath, _ second: FilePath) -> (String, String) {
         let isBeside = first.removingLastComponent() == second.removingLastComponent()

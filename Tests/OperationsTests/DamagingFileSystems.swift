@@ -20,6 +20,7 @@ extension DivertingFileSystem {
     func remove(_ path: FilePath) throws { try base.remove(path) }
     func write(_ bytes: [UInt8], to path: FilePath) throws { try base.write(bytes, to: path) }
     func sync(_ path: FilePath) throws { try base.sync(path) }
+    func setMode(_ mode: UInt16, of path: FilePath) throws { try base.setMode(mode, of: path) }
 }
 
 extension FilePath {

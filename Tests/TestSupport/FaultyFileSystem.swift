@@ -9,7 +9,7 @@ public import SystemPackage
 public final class FaultyFileSystem: FileSystem {
     /// The verbs of the seam.
     public enum Verb: String, CaseIterable, Sendable {
-        case createDirectory, move, swap, remove, write, sync
+        case createDirectory, move, swap, remove, write, sync, setMode
     }
 
     /// Which call fails; calls are counted from 1.
@@ -124,6 +124,10 @@ public final class FaultyFileSystem: FileSystem {
 
     public func sync(_ path: FilePath) throws {
         try perform(.sync, path, .sync) { try base.sync(path) }
+    }
+
+    public func setMode(_ mode: UInt16, of path: FilePath) throws {
+        try perform(.setMode, path, .setAttributes) { try base.setMode(mode, of: path) }
     }
 
     private enum Verdict {

@@ -28,7 +28,8 @@ struct RestoreInsideTests {
         let new: Contents
         static let kept = "\(StoresDirectory.restoreArea)/FailedRestore/kept"
 
-        init(_ place: Place) async throws {
+        /// A stage with a directory of some permissions, in the backup and in place.
+        init(_ place: Place, mode: UInt16 = 0o755) async throws {
             scene = try Scene()
             self.place = place
             let sandbox = scene.sandbox
@@ -36,6 +37,8 @@ struct RestoreInsideTests {
                 try sandbox.write("new \(name)", to: "Stores/\(name)")
             }
             try sandbox.link("Stores/link", to: "a file")
+            let photos = sandbox.path("Stores/photos")
+            try LocalFileSystem().setMode(mode, of: photos)
             try await scene.backUp()
             let restore = scene.restoring()
             let target = sandbox.path("Cache/reference")
@@ -43,9 +46,11 @@ struct RestoreInsideTests {
             new = try sandbox.contents(of: "Cache/reference")
             _ = try GroceryStore(in: scene.stores).remove(name: "Apples")
             try LocalFileSystem().remove(sandbox.path("Stores/gone since"))
+            try LocalFileSystem().setMode(0o755, of: photos)
             for name in ["a file", "made since", "photos/2", "log", "log-wal"] {
                 try sandbox.write("old \(name)", to: "Stores/\(name)")
             }
+            try LocalFileSystem().setMode(mode, of: photos)
             old = try sandbox.contents(of: "Stores")
             #expect(old != new)
             if place == .known { try sandbox.write("kept", to: "Stores/\(Self.kept)") }
@@ -183,6 +188,53 @@ struct RestoreInsideTests {
             if !faulty.faultWasMet { break }
         }
         #expect(ends.count == 2)
+    }
+
+    /// A file system on which a directory without write permission gets no other parent, as for any user but root.
+    private struct StrictFileSystem: DivertingFileSystem {
+        let base: any FileSystem
+
+        func move(_ path: FilePath, to newPath: FilePath) throws {
+            let info = try FileInfo(of: path)
+            let isElsewhere = path.removingLastComponent() != newPath.removingLastComponent()
+            if info.kind == .directory, info.mode & 0o200 == 0, isElsewhere {
+                throw FileError.failed(.move, path, .permissionDenied)
+            }
+            try base.move(path, to: newPath)
+        }
+    }
+
+    @Test(
+        "moves a directory that its owner may not change, which keeps its permissions at any step"
+    )
+    func readOnlyDirectory() async throws {
+        let stage = try await Stage(.known, mode: 0o555)
+        for staysBroken in [true, false] {
+            var ends: Set<Bool> = []
+            for number in 1... {
+                try stage.reset()
+                let faulty = FaultyFileSystem(
+                    failing: .call(number),
+                    effect: .done,
+                    staysBroken: staysBroken
+                )
+                do {
+                    try await stage.restore(StrictFileSystem(base: faulty))
+                } catch is RestoreError {}
+                try await stage.scene.recover()
+                ends.insert(
+                    try stage.expectWhole(
+                        "step \(number): \(faulty.calls)",
+                        leaving: ["Old_2", "FailedRestore_2"]
+                    )
+                )
+                if !faulty.faultWasMet {
+                    #expect(faulty.count(.setMode) == 4)
+                    break
+                }
+            }
+            #expect(ends.count == 2)
+        }
     }
 
     @Test("whose recovery is killed at any step too is finished or undone by the one after")

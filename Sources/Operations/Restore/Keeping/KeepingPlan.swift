@@ -85,18 +85,19 @@ struct KeepingPlan {
     /// Mount points were already refused; see `StoresDirectory.refuseToBeReplaced`.
     func refuseUnmovable() throws {
         var movable: Set<FilePath> = []
+        func refusal(_ directory: FilePath, for path: RelativePath) -> RestoreError {
+            let reason = "'\(printable(directory))' may not be changed"
+            return .cannotKeep(path.below(live), reason: reason)
+        }
         func require(_ directory: FilePath, for path: RelativePath) throws {
             guard !movable.contains(directory) else { return }
-            guard directory.allowsChanges else {
-                let reason = "'\(printable(directory))' may not be changed"
-                throw RestoreError.cannotKeep(path.below(live), reason: reason)
-            }
+            guard directory.allowsChanges else { throw refusal(directory, for: path) }
             movable.insert(directory)
         }
         for path in kept {
             guard let info = try FileInfo.inside(live, path) else { continue }
-            // The entry '..' of a directory changes when it moves (rename(2)).
-            if info.kind == .directory { try require(path.below(live), for: path) }
+            let place = path.below(live)
+            if info.kind == .directory, !place.allowsMove { throw refusal(place, for: path) }
             try require(path.parent?.below(live) ?? live, for: path)
             if let parent = path.parent, try FileInfo.inside(new, parent) != nil {
                 try require(parent.below(new), for: path)

@@ -13,8 +13,6 @@ public enum PartError: ExplainedError, Equatable {
     case reserved(String)
     /// The path cannot be moved, or nothing can be moved to it.
     case unchangeable(FilePath, directory: FilePath)
-    /// The backup has a directory that its owner may not change, so it cannot be moved.
-    case unmovable(String)
     /// A file of external data differs in the backup, and a store that was not named may need it.
     case shared(String, store: String)
     /// The path was changed while it was compared with the backup.
@@ -31,8 +29,6 @@ public enum PartError: ExplainedError, Equatable {
         case .reserved(let name): "'\(name)' is never restored"
         case .unchangeable(let path, let directory):
             "'\(printable(path))' cannot be replaced: '\(printable(directory))' may not be changed"
-        case .unmovable(let name):
-            "'\(name)' cannot be put in its place: in the backup it is a directory that may not be changed"
         case .shared(let name, let store):
             "'\(name)' is another file in the backup, and the store '\(store)' may refer to it, too"
         case .changed(let path): "'\(printable(path))' was changed meanwhile"
@@ -51,7 +47,6 @@ public enum PartError: ExplainedError, Equatable {
         case .reserved: "name something else"
         case .unchangeable(_, let directory):
             "give its owner write permission: chmod u+w \(shellWord(directory))"
-        case .unmovable: "get it elsewhere with 'grocerydude extract', and put it in place by hand"
         case .changed: "try again while no application uses it"
         case .tooMany: "name the directory that they are in with '--only', or restore all"
         }

@@ -35,9 +35,6 @@ struct PartSearch {
     private let owners: [RelativePath: [Store]]
     private let backedUpStores: Set<ExactString>
 
-    /// The permission bit that lets a directory's owner change it.
-    private static let ownerWrites: UInt16 = 0o200
-
     /// Whether named paths that only the stores directory has are removed.
     private let removesMissing: Bool
     /// The columns whose values name files that come with their store.
@@ -160,9 +157,9 @@ struct PartSearch {
             directory = try directory.directory(parent.name)
         }
         try require(directory, for: path)
-        // The entry '..' of a directory changes when it moves (rename(2)).
-        if let info = try FileInfo.inside(live.path, path), info.kind == .directory {
-            try require(directory.directory(path.name), for: path)
+        let place = path.below(live.path)
+        if try FileInfo.inside(live.path, path)?.kind == .directory, !place.allowsMove {
+            throw PartError.unchangeable(place, directory: place)
         }
         return path
     }
@@ -185,22 +182,10 @@ struct PartSearch {
 
     private mutating func take(_ item: Item) throws {
         let (path, kind) = (item.attributes.path, item.attributes.kind)
-        if kind == .directory, item.attributes.mode & Self.ownerWrites == 0,
-            !AttributeRules.mayGiveAway, isMoved(path)
-        {
-            throw PartError.unmovable(path.description)
-        }
         guard sizes.updateValue(kind == .file ? item.size : 0, forKey: path) == nil else { return }
         guard kind == .file else { return }
         fileCount += 1
         allocated += item.allocatedSize
-    }
-
-    /// Whether a directory is moved itself, not just inside another.
-    private func isMoved(_ path: RelativePath) -> Bool {
-        guard let parent = path.parent else { return true }
-        return !names.contains(parent)
-            && !sequence(first: parent, next: \.parent).contains(where: exchanged.contains)
     }
 
     // MARK: - Stores

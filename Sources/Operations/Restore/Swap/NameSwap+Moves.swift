@@ -9,6 +9,10 @@ internal import SystemPackage
 /// application that starts meanwhile must not find a log without its database, because SQLite would delete the log.
 /// Flush the target directories, then the source directories.
 ///
+/// A directory that gets another parent changes itself, since its `..` does, and its owner may not do that without
+/// write permission. So it has that for its move alone. The restore journal names it before, and a recovery takes
+/// the permission away again before anything else.
+///
 /// Excluded data goes away with the replaced directory, and comes back from there by renames alone: nothing is copied,
 /// open files stay open, and no space is needed. The restore journal has these *kept* paths and the backup's rules
 /// before the exchange. The phase says in which direction they move:
@@ -59,7 +63,7 @@ extension NameSwap {
     // MARK: - Names in the stores directory
 
     /// Moves all names that may be moved, and flushes the moves to the disk.
-    func moveAll(from source: FilePath, to target: FilePath) throws {
+    mutating func moveAll(from source: FilePath, to target: FilePath) throws {
         guard let info = try FileInfo.ifPresent(source) else { return }
         guard info.kind == .directory, try FileInfo(of: target).kind == .directory else {
             throw lost()
@@ -115,7 +119,7 @@ extension NameSwap {
     }
 
     /// Moves all kept paths back to the old data, which is about to be in place again.
-    func giveBack() throws {
+    mutating func giveBack() throws {
         guard journal.exclusions != nil, try FileInfo.ifPresent(paths.old)?.kind == .directory
         else { return }
         // If both sides have the name, the application made it: it belongs to the refused data.
@@ -123,7 +127,7 @@ extension NameSwap {
         _ = try keep(moved.reversed(), from: paths.live, in: paths.old)
     }
 
-    private func keep(
+    private mutating func keep(
         _ kept: [RelativePath],
         from source: FilePath,
         in target: FilePath
@@ -143,7 +147,7 @@ extension NameSwap {
     ///     whose name is taken stays.
     /// - Returns: whether all of them are in their place.
     /// - Throws: `FileError`; unless the paths are kept, `.exists` or `.notA` if a name is taken.
-    private func move(
+    private mutating func move(
         _ names: [RelativePath],
         from source: FilePath,
         to target: FilePath,
@@ -172,7 +176,7 @@ extension NameSwap {
         return isWhole
     }
 
-    private func move(
+    private mutating func move(
         _ path: RelativePath,
         from source: FilePath,
         to target: FilePath,
@@ -186,7 +190,7 @@ extension NameSwap {
         }
         let (from, to) = (path.below(source), path.below(target))
         do {
-            try fileSystem.move(from, to: to)
+            try rename(path, from: source, to: target)
             return true
         } catch FileError.exists(let taken) {
             let infos = try [from, to].map { try FileInfo(of: $0) }
@@ -207,6 +211,51 @@ extension NameSwap {
             }
         }
         return isWhole
+    }
+
+    /// Renames a path, with write permission for a directory that its owner may not change.
+    private mutating func rename(
+        _ path: RelativePath,
+        from source: FilePath,
+        to target: FilePath
+    ) throws {
+        let (from, to) = (path.below(source), path.below(target))
+        do {
+            return try fileSystem.move(from, to: to)
+        } catch let error as FileError where error.forbidsRename {
+            guard let info = try FileInfo.inside(source, path), info.kind == .directory,
+                info.mode & 0o200 == 0
+            else { throw error }
+            let loosened = RestoreJournal.Loosened(path, info)
+            journal.loosened = loosened
+            try write()
+            // Only the owner may do that.
+            guard (try? fileSystem.setMode(loosened.looseMode, of: from)) != nil else {
+                throw error
+            }
+        }
+        do {
+            try fileSystem.move(from, to: to)
+        } catch {
+            try? tighten()
+            throw error
+        }
+        try tighten()
+    }
+
+    /// Takes away the write permission that a directory has for its move, wherever the directory is.
+    mutating func tighten() throws {
+        guard let loosened = journal.loosened, let path = loosened.path else { return }
+        let places = [paths.live, paths.new, paths.old, journal.refused(in: paths)]
+        for place in places.compactMap(\.self)
+        where try FileInfo.ifPresent(place)?.kind == .directory {
+            guard let info = try FileInfo.inside(place, path), info.kind == .directory,
+                info.identity.inode == loosened.inode, info.mode == loosened.looseMode
+            else { continue }
+            try fileSystem.setMode(loosened.mode, of: path.below(place))
+            try fileSystem.sync(path.below(place))
+        }
+        journal.loosened = nil
     }
 
     /// Creates the missing directories above a path, with the attributes of those in another directory, if any.

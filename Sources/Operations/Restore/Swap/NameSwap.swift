@@ -103,6 +103,7 @@ struct NameSwap: Sendable {
 
     /// Puts the previous data back, and returns the place where the refused data is kept.
     mutating func rollBack() throws -> FilePath {
+        try tighten()
         if isWhole { try bring(journal.old, to: paths.old) }
         let refused = try chooseRefused()
         try enter(.takingOut)
@@ -205,6 +206,7 @@ extension NameSwap {
     ///   fails; the reason if the judge is undecided. The journal still exists then.
     mutating func recover(judge: Verdict.Judge) throws -> Recovery {
         guard journal.phase != .settled else { return .settled }
+        try tighten()
         do {
             return try isWhole ? recoverWhole(judge) : recoverNames(judge)
         } catch FileError.exists(let path) {

@@ -28,6 +28,25 @@ struct RestoreJournal: Codable {
         case settled
     }
 
+    /// A directory that its owner may not change, and the write permission that it has only while it moves.
+    struct Loosened: Codable {
+        private var bytes: Data
+        var inode: UInt64
+        /// Its own permission bits.
+        var mode: UInt16
+
+        init(_ path: RelativePath, _ info: FileInfo) {
+            bytes = Data(path.bytes)
+            inode = info.identity.inode
+            mode = info.mode
+        }
+
+        /// Its path below the directory that it is in; `nil` if that leads elsewhere.
+        var path: RelativePath? { try? RelativePath(validating: Array(bytes)) }
+        /// Its permission bits while it moves.
+        var looseMode: UInt16 { mode | 0o200 }
+    }
+
     /// The version that this program writes, and the newest that it obeys.
     private static let currentVersion = 1
 
@@ -57,6 +76,9 @@ struct RestoreJournal: Codable {
     var exclusions: Exclusions?
     /// The paths that are exchanged, separated by NUL; `nil` if all are, see `part`.
     private var only: Data?
+
+    /// The directory that was last given a write permission for a move; `nil` if none was, or if it has its own again.
+    var loosened: Loosened?
 
     /// The greatest length of all kept paths in bytes.
     static let keptLimit = 40 << 20

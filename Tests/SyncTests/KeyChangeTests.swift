@@ -142,7 +142,7 @@ struct KeyChangeTests {
         try pair.desk.edit(rows)
         for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
         try await pair.exchange(pair.desk, pair.phone, at: 1)
-        try await edit(pair, desk: desk, phone: phone, at: 2)
+        try await pair.edit(desk: desk, phone: phone, at: 2)
         try pair.expectEqual(query, expected)
         if isQuiet {
             for device in [pair.desk, pair.phone] {
@@ -151,17 +151,6 @@ struct KeyChangeTests {
             }
         }
         return pair
-    }
-
-    private func edit(
-        _ pair: DevicePair,
-        desk: String,
-        phone: String,
-        at minutes: Double
-    ) async throws {
-        try pair.desk.edit(desk)
-        try pair.phone.edit(phone)
-        try await pair.exchange(pair.desk, pair.phone, pair.desk, pair.phone, at: minutes)
     }
 
     private static let lists = """
@@ -403,16 +392,16 @@ struct KeyChangeTests {
 
     // MARK: - Keys that identify rows
 
-    private static let units = """
+    static let units = """
         CREATE TABLE unit (name TEXT PRIMARY KEY, note TEXT, factor INTEGER);
         CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT,
             unit TEXT NOT NULL REFERENCES unit(name) ON UPDATE CASCADE ON DELETE CASCADE);
         """
-    private static let unitRows = """
+    static let unitRows = """
         INSERT INTO unit VALUES ('g', 'gram', 1), ('kg', 'kilo', 1000), ('x', 'unused', 0);
         INSERT INTO item VALUES (1, 'i1', 'kg'), (2, 'i2', 'kg'), (3, 'i3', 'g')
         """
-    private static let unitContent = """
+    static let unitContent = """
         SELECT u.name, note, factor, (SELECT group_concat(name) FROM (SELECT name FROM item
             WHERE unit = u.name ORDER BY 1)) FROM unit u ORDER BY u.name COLLATE BINARY
         """
@@ -431,8 +420,7 @@ struct KeyChangeTests {
             Self.unitContent,
             ["g|gram|1|i3", "kilogram|kilo|1001|I2,i1,i4", "y|unused|0|i5"]
         )
-        try await edit(
-            pair,
+        try await pair.edit(
             desk: "UPDATE unit SET name = 'kg' WHERE name = 'kilogram'",
             phone:
                 "INSERT INTO item (name, unit) VALUES ('i6', 'kilogram'); UPDATE unit SET note = 'K' WHERE factor > 1",
@@ -443,15 +431,13 @@ struct KeyChangeTests {
             ["g|gram|1|i3", "kg|K|1001|I2,i1,i4,i6", "y|unused|0|i5"]
         )
         // The value that the row had under its other name is an edit like any other.
-        try await edit(
-            pair,
+        try await pair.edit(
             desk: "UPDATE unit SET factor = 1000, note = 'kilo' WHERE name = 'kg'",
             phone: "UPDATE unit SET name = 'z' WHERE name = 'y'",
             at: 4
         )
         // A new row at a former key is another one.
-        try await edit(
-            pair,
+        try await pair.edit(
             desk:
                 "INSERT INTO unit VALUES ('x', 'new', 7); INSERT INTO item (name, unit) VALUES ('i7', 'x')",
             phone: "DELETE FROM unit WHERE name = 'g'",
@@ -462,94 +448,8 @@ struct KeyChangeTests {
             ["kg|kilo|1000|I2,i1,i4,i6", "x|new|7|i7", "z|unused|0|i5"]
         )
         for device in [pair.desk, pair.phone] { #expect(try device.unshown.isEmpty) }
-        try await edit(pair, desk: "DELETE FROM unit WHERE name = 'z'", phone: "SELECT 1", at: 6)
+        try await pair.edit(desk: "DELETE FROM unit WHERE name = 'z'", phone: "SELECT 1", at: 6)
         try pair.expectEqual(Self.unitContent, ["kg|kilo|1000|I2,i1,i4,i6", "x|new|7|i7"])
-    }
-
-    @Test(
-        "is that of one row if two devices rename it, unseen by each other; the later name stays",
-        arguments: [true, false]
-    )
-    func renamedByBoth(isPhoneLater: Bool) async throws {
-        let pair = try DevicePair(schema: Self.units, enforcesReferences: true)
-        try pair.desk.edit(Self.unitRows)
-        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
-        try await pair.exchange(pair.desk, pair.phone, at: 1)
-        try pair.desk.edit(
-            """
-            UPDATE unit SET name = 'kilogram' WHERE name = 'kg';
-            INSERT INTO item (name, unit) VALUES ('i4', 'kilogram')
-            """
-        )
-        try pair.phone.edit("UPDATE unit SET name = 'kilo', factor = 7 WHERE name = 'kg'")
-        let (first, last) = isPhoneLater ? (pair.desk, pair.phone) : (pair.phone, pair.desk)
-        try await pair.exchange(first, at: 2)
-        try await pair.exchange(last, first, last, first, at: 3)
-        let name = isPhoneLater ? "kilo" : "kilogram"
-        try pair.expectEqual(
-            Self.unitContent,
-            ["g|gram|1|i3", "\(name)|kilo|7|i1,i2,i4", "x|unused|0|NULL"]
-        )
-        // The edits of both go on to be edits of one row.
-        try await edit(
-            pair,
-            desk: "UPDATE unit SET note = 'edited' WHERE name = '\(name)'",
-            phone: "INSERT INTO item (name, unit) VALUES ('i5', '\(name)')",
-            at: 4
-        )
-        try pair.expectEqual(
-            Self.unitContent,
-            ["g|gram|1|i3", "\(name)|edited|7|i1,i2,i4,i5", "x|unused|0|NULL"]
-        )
-    }
-
-    @Test("is another row's if the row at it is one that the other device has inserted since")
-    func renamedAfterInsert() async throws {
-        let pair = try DevicePair(schema: Self.units, enforcesReferences: true)
-        try pair.desk.edit(Self.unitRows)
-        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
-        try await pair.exchange(pair.desk, pair.phone, at: 1)
-        try await edit(
-            pair,
-            desk: "UPDATE unit SET name = 'kilogram' WHERE name = 'kg'",
-            phone: "SELECT 1",
-            at: 2
-        )
-        try pair.phone.edit(
-            "INSERT INTO unit VALUES ('kg', 'other', 5); INSERT INTO item (name, unit) VALUES ('i4', 'kg')"
-        )
-        try await pair.phone.sync(at: pair.start + 180)
-        try pair.phone.edit("UPDATE unit SET name = 'keg' WHERE name = 'kg'")
-        try await pair.phone.sync(at: pair.start + 240)
-        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 5)
-        try pair.expectEqual(
-            Self.unitContent,
-            [
-                "g|gram|1|i3", "keg|other|5|i4", "kilogram|kilo|1000|i1,i2", "x|unused|0|NULL",
-            ]
-        )
-    }
-
-    @Test("that a new row of another device has as well makes them one; what is replaced is listed")
-    func renamedOntoNew() async throws {
-        let pair = try DevicePair(schema: Self.units, enforcesReferences: true)
-        try pair.desk.edit(Self.unitRows)
-        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
-        try await pair.exchange(pair.desk, pair.phone, at: 1)
-        try await edit(
-            pair,
-            desk: "UPDATE unit SET note = 'by the desk' WHERE name = 'kg'",
-            phone: "SELECT 1",
-            at: 2
-        )
-        try pair.desk.edit("UPDATE unit SET name = 'K' WHERE name = 'kg'")
-        try pair.phone.edit("INSERT INTO unit VALUES ('K', 'by the phone', 7)")
-        try await pair.exchange(pair.desk, at: 3)
-        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 4)
-        try pair.expectEqual("SELECT note FROM unit WHERE name = 'K'", ["by the phone"])
-        let sidecar = try Sidecar(in: pair.desk.sidecarPath)
-        #expect(try sidecar.conflicts().contains { $0.lost == "by the desk" })
-        try sidecar.close()
     }
 
     @Test("names the row that has it now, of which the values are its own")
@@ -562,8 +462,7 @@ struct KeyChangeTests {
             Self.unitContent,
             ["g|gram|1|i3", "t|kilo|1000|i1,i2", "x|unused|0|NULL"]
         )
-        try await edit(
-            pair,
+        try await pair.edit(
             desk: "UPDATE unit SET name = 'kg' WHERE name = 'g'",
             phone: "SELECT 1",
             at: 3
@@ -587,8 +486,7 @@ struct KeyChangeTests {
         try pair.desk.edit("INSERT INTO unit VALUES ('kg', 'x'); INSERT INTO item VALUES (1, 'kg')")
         for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
         try await pair.exchange(pair.desk, pair.phone, at: 1)
-        try await edit(
-            pair,
+        try await pair.edit(
             desk: "DELETE FROM unit",
             phone: "UPDATE unit SET name = 'kilo'",
             at: 2

@@ -15,7 +15,7 @@ extension BackupFolder {
         among backups: [Backup],
         goneForGood isForGood: Bool
     ) async throws -> Dependence {
-        let others = try await Dependence.unlisted(in: self, beside: backups, isForGood)
+        let others = try await Dependence.outsiders(in: self, beside: backups, isForGood)
         return Dependence(of: backups, by: backups + others)
     }
 
@@ -44,7 +44,7 @@ extension BackupFolder {
         fetching: (Int64) -> Void
     ) async throws -> Dependants {
         var backups = try await list().backups
-        let others = try await Dependence.unlisted(in: self, beside: backups, isForGood)
+        let others = try await Dependence.outsiders(in: self, beside: backups, isForGood)
         var seen: Set<ExactString> = []
         while true {
             let needs = Dependence(of: backups, by: backups + others, trustingNames: false)
@@ -84,30 +84,6 @@ extension BackupFolder {
         }
     }
 
-    /// Returns a backup with the facts from its archive; `nil` if that cannot be read.
-    package func lookAlone(
-        at backup: Backup,
-        mayFetchAll: Bool = true,
-        fetching: (Int64) -> Void
-    ) async throws -> Backup? {
-        do {
-            let archived = try await openAloneInPlace(
-                backup,
-                holdingTo: nil,
-                mayFetchAll: mayFetchAll,
-                fetching: fetching
-            )
-            return self.backup(backup, knowing: archived)
-        } catch RemoteError.noFile {
-            return nil
-        } catch let error
-            where error.isOfKeys || error is ArchiveError || error is ArchivedBackupError
-            || error is AgeError || error is RemoteRange.Failure
-        {
-            return nil
-        }
-    }
-
     /// Returns the backups that need a given one, or may need it, newest first.
     ///
     /// - Throws: `RemoteError`.
@@ -122,7 +98,7 @@ extension Dependence {
     /// in the trash if these count.
     ///
     /// - Throws: `RemoteError`, `FileError`.
-    static func unlisted(
+    static func outsiders(
         in folder: BackupFolder,
         beside backups: [Backup],
         _ countsTrash: Bool

@@ -119,7 +119,7 @@ extension BackupFolder {
         }
         let namesakes = Dictionary(grouping: trashed, by: \.entry.name.exact)
         let listed = try await list().backups
-        let others = try await listed + Dependence.unlisted(in: self, beside: listed, true)
+        let others = try await listed + Dependence.outsiders(in: self, beside: listed, true)
         let needs = Dependence(of: trashed.map(\.backup), by: others, listed: listed)
         let there = Dictionary(listed.map { ($0.name.exact, $0) }) { first, _ in first }
         // The same backup may exist in the folder, or may have been deleted twice.

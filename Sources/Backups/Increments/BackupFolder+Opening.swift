@@ -188,6 +188,30 @@ extension BackupFolder {
         return (archived, missing)
     }
 
+    /// Returns a backup with the facts from its archive; `nil` if that cannot be read.
+    package func lookAlone(
+        at backup: Backup,
+        mayFetchAll: Bool = true,
+        fetching: (Int64) -> Void
+    ) async throws -> Backup? {
+        do {
+            let archived = try await openAloneInPlace(
+                backup,
+                holdingTo: nil,
+                mayFetchAll: mayFetchAll,
+                fetching: fetching
+            )
+            return self.backup(backup, knowing: archived)
+        } catch RemoteError.noFile {
+            return nil
+        } catch let error
+            where error.isOfKeys || error is ArchiveError || error is ArchivedBackupError
+            || error is AgeError || error is RemoteRange.Failure
+        {
+            return nil
+        }
+    }
+
     /// Returns the backups that an increment is built on and that are neither in the folder nor in its trash.
     ///
     /// - Parameter header: the increment's header.

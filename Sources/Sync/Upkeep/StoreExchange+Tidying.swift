@@ -127,6 +127,8 @@ extension StoreExchange {
     /// - Parameters:
     ///   - access: the state.
     ///   - clock: the clock of the files; the present one for files without new changes.
+    /// - Returns: the writer.
+    /// - Throws: `SidecarError`.
     func outgoing(_ access: SidecarAccess, at clock: UInt64? = nil) throws -> Outgoing {
         Outgoing(
             access,

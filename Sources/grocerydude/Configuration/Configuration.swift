@@ -18,8 +18,31 @@ struct Configuration {
 
     /// Reads the configuration named by flags or the environment, or the default one if it exists.
     init(_ options: ConfigurationOptions) throws {
-        try ProcessEnvironment.refuseUnused()
+        try Self.refuseUnusedVariables()
         try self.init(ConfigurationFiles(options), profile: options.chosenProfile)
+    }
+
+    /// Refuses variables that look like this program's and would have no effect: backups would go to another folder, or
+    /// be in plain.
+    private static func refuseUnusedVariables() throws {
+        let prefix = "GROCERYDUDE_"
+        let own = Setting.all.compactMap(\.environment)
+        if let empty = own.first(where: ProcessEnvironment.isEmpty) {
+            throw ConfigurationError.emptyVariable(empty)
+        }
+        // The last ones are those of hooks, in which the program may run.
+        let others = [
+            "CONFIG", "PROFILE", "PASSWORD", "EVENT", "COMMAND", "BACKUP", "STORE", "CHANGES",
+            "EXIT_CODE", "ERROR",
+        ]
+        let known = (own.map { String($0.dropFirst(prefix.count)) } + others).sorted()
+        for name in ProcessEnvironment.names where name.hasPrefix(prefix) {
+            let rest = String(name.dropFirst(prefix.count))
+            guard !known.contains(rest), let nearest = nearestName(to: rest, among: known) else {
+                continue
+            }
+            throw ConfigurationError.misspeltVariable(name, nearest: prefix + nearest)
+        }
     }
 
     /// Creates a configuration from its files and a profile's name.

@@ -1,4 +1,3 @@
-internal import Files
 internal import Foundation
 internal import SystemPackage
 
@@ -30,29 +29,8 @@ enum ProcessEnvironment {
         }
     }
 
-    /// Refuses variables that look like this program's and would have no effect: backups would go to another folder, or
-    /// be in plain.
-    ///
-    /// - Throws: `ConfigurationError.emptyVariable`, `.misspeltVariable`.
-    static func refuseUnused() throws {
-        let prefix = "GROCERYDUDE_"
-        let own = Setting.all.compactMap(\.environment)
-        if let empty = own.first(where: { variables[$0]?.isEmpty == true }) {
-            throw ConfigurationError.emptyVariable(empty)
-        }
-        // The last ones are those of hooks, in which the program may run.
-        let others = [
-            "CONFIG", "PROFILE", "PASSWORD", "EVENT", "COMMAND", "BACKUP", "STORE", "CHANGES",
-            "EXIT_CODE", "ERROR",
-        ]
-        let known = Set(own + others.map { prefix + $0 })
-        for name in names where name.hasPrefix(prefix) && !known.contains(name) {
-            let all = known.sorted().map { String($0.dropFirst(prefix.count)) }
-            guard let nearest = nearestName(to: String(name.dropFirst(prefix.count)), among: all)
-            else { continue }
-            throw ConfigurationError.misspeltVariable(name, nearest: prefix + nearest)
-        }
-    }
+    /// Returns whether a variable is set, and empty.
+    static func isEmpty(_ name: String) -> Bool { variables[name]?.isEmpty == true }
 
     /// Hides a variable from child processes; must be called before there are other threads.
     static func withhold(_ name: String) {

@@ -315,29 +315,6 @@ struct SignedBackupTests {
         #expect(try rows().filter { $0["own"] as? Bool == true }.count == 2)
     }
 
-    @Test("A machine that loses its key says each time that earlier backups do not count")
-    func lostState() throws {
-        func backUp(_ arguments: String...) throws -> Tool.Outcome {
-            for name in [".local/state", ".cache"] {
-                try LocalFileSystem().remove(program.sandbox.path(name))
-            }
-            return try program.run(["backup", "--quiet"] + arguments + places)
-        }
-        #expect(try backUp("--prune", "--keep-last", "1").status == 0)
-        for _ in 0..<2 {
-            let backup = try backUp("--prune", "--keep-last", "1")
-            #expect(backup.status == 3, "\(backup.errors)")
-            #expect(backup.errors.contains("to continue its backups"), "\(backup.errors)")
-            #expect(backup.errors.contains("grocerydude trust add SHA256:"), "\(backup.errors)")
-        }
-        #expect(try backUp("--dry-run").status == 3)
-        let pruned = try run("prune", "--keep-last", "1", "--quiet")
-        #expect(pruned.status == 3 && pruned.errors.contains("trust add"), "\(pruned.errors)")
-        #expect(try backUp("--accept-changes").status == 0)
-        #expect(try run("backup", "--prune", "--keep-last", "1").status == 0)
-        #expect(try rows().count == 4)
-    }
-
     @Test(
         "A backup of an add-only machine is fetched from a server, and pruned by what it signed",
         .enabled(if: ServedDirectory.isAvailable, "rclone is not installed")

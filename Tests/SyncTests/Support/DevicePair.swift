@@ -34,6 +34,13 @@ struct DevicePair {
         for device in devices { try await device.sync(at: start + minutes * 60) }
     }
 
+    /// Edits both stores, and exchanges until both have all.
+    func edit(desk deskSQL: String, phone phoneSQL: String, at minutes: Double) async throws {
+        try desk.edit(deskSQL)
+        try phone.edit(phoneSQL)
+        try await exchange(desk, phone, desk, phone, at: minutes)
+    }
+
     /// Expects rows of both; a failure is reported at the caller's line.
     func expectEqual(
         _ sql: String,

@@ -1,3 +1,4 @@
+internal import Age
 internal import Archives
 internal import Files
 package import Remotes

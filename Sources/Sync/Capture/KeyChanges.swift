@@ -106,6 +106,8 @@ struct KeyChanges {
             TableCapture.New(key: $0.old.key, values: $0.values, image: $0.image)
         }
         news = Dictionary((capture.news + changed).map { ($0.key, $0) }) { first, _ in first }
+        // The rows that their keys refer to have other keys.
+        for (to, old) in capture.renamed { add(Change(from: old.key, to: to)) }
     }
 
     /// The numbers that rows had, with those that they have; `nil` for a row that is gone from a number that is taken.
@@ -124,17 +126,23 @@ struct KeyChanges {
         // The number of rows that moved along; 0 if their own keys contain the reference, so that they are new.
         var votes: [Change: Int] = [:]
         var deleted: [RowKey: Int] = [:]
+        // The same for rows whose own keys contain the reference.
+        var again: [Change: Int] = [:]
+        var left: [RowKey: Int] = [:]
         for child in children {
             for reference in child.table.references where reference.table == table.name {
                 let names = try names(of: reference)
                 for move in try child.moves(along: reference, from: names.old, to: names.new) {
                     let change = Change(from: move.from, to: move.to)
                     votes[change, default: 0] += move.isMadeAgain ? 0 : 1
+                    again[change, default: 0] += move.isMadeAgain ? 1 : 0
                 }
-                if child.hasKey(with: reference) { continue }
+                let hasKey = child.hasKey(with: reference)
                 for row in child.capture.gone {
-                    let key = try child.parts(of: reference, row).flatMap(names.old)
-                    if let key { deleted[key, default: 0] += 1 }
+                    guard let key = try child.parts(of: reference, row).flatMap(names.old) else {
+                        continue
+                    }
+                    if hasKey { left[key, default: 0] += 1 } else { deleted[key, default: 0] += 1 }
                 }
             }
         }
@@ -148,7 +156,10 @@ struct KeyChanges {
             let isMoved =
                 moved > deleted[change.from] ?? 0
                 ? likeness.equal * 2 >= likeness.filled : likeness.isOfSame
-            if try isMoved && isLiker(change, likeness) { add(change) }
+            // A row that is nothing but its key has no content; all rows below it were made again.
+            let isKeyAlone = likeness.filled == 0 && again[change] ?? 0 > 0
+            let isMadeAgain = isKeyAlone && again[change] == left[change.from]
+            if try (isMoved || isMadeAgain) && isLiker(change, likeness) { add(change) }
         }
     }
 
@@ -494,7 +505,7 @@ struct KeyChanges {
     private func apply() throws {
         guard table.hasOwnIDs else {
             for (from, to) in targets { capture.renamed[to] = olds[from] }
-            return
+            return try renameChildren()
         }
         let displaced = sources.keys.filter { targets[$0] == nil && news[$0] != nil } + reused
         let vacated = targets.keys.filter { sources[$0] == nil && news[$0] != nil } + reused
@@ -517,68 +528,40 @@ struct KeyChanges {
     }
 }
 
-/// The rows whose own keys contain the numbers of rows that have other numbers now.
-private struct MovedNumbers {
-    /// The numbers that rows had, with those that they have; `nil` for a row that is gone from a number that is taken.
-    let numbers: [Int64: Int64?]
-    let access: SidecarAccess
-
-    init(_ numbers: [Int64: Int64?], _ access: SidecarAccess) {
-        (self.numbers, self.access) = (numbers, access)
-    }
-
-    /// Moves such rows in the shadow to the keys that SQLite gave them, and the rows below them.
-    ///
-    /// - Returns: the captures of these rows.
-    func apply(
-        to table: TableMapping,
-        _ all: [TableCapture],
-        _ run: inout Capture
-    ) throws -> [TableCapture] {
-        run.moved[table.name] = numbers
-        var found: [TableCapture] = []
-        for child in all where child.table.name != table.name {
-            let rows = ReferringRows(capture: child)
-            let columns = rows.columnsOfKey(naming: table.name)
-            if columns.isEmpty || run.moved[child.table.name] != nil { continue }
-            try move(rows, columns)
-            found.append(child)
-            // Rows of such a table have the numbers of the rows that they refer to.
-            if child.table.schema.rowIDAlias == columns[0].place {
-                found += try apply(to: child.table, all, &run)
+extension KeyChanges {
+    /// Has the captures of rows whose own keys contain a changed key treat each as one row, too.
+    private func renameChildren() throws {
+        for child in children where !child.table.hasOwnIDs && child.capture !== capture {
+            for reference in child.table.references where reference.table == table.name {
+                guard reference.isByValue, child.hasKey(with: reference) else { continue }
+                try rename(child, along: reference)
             }
         }
-        return found
     }
 
-    private func move(_ child: ReferringRows, _ columns: [ColumnMapping]) throws {
-        let places = columns.compactMap { child.table.columns.firstIndex(of: $0) }
-        let columns = places.map { child.capture.numbers[$0] }
-        var moved: [(old: ShownRow, new: ShownRow)] = []
-        var gone: [ShownRow] = []
-        try access.shadow.forEach(in: child.table.name) { row in
+    private func rename(_ child: ReferringRows, along reference: ViewSchema.Reference) throws {
+        let places = reference.targets.compactMap(table.place)
+        var values: [[RowImage.Part]: [RowImage.Part]] = [:]
+        for (from, to) in targets {
+            guard let old = try olds[from].map(parts), let new = news[to] else { continue }
+            values[places.map { old[capture.numbers[$0]] ?? .value(.null) }] =
+                places.map { table.columns[$0].part(new.values) }
+        }
+        let columns = reference.columns.compactMap { name in
+            child.table.place(of: name).map { child.capture.numbers[$0] }
+        }
+        let present = Set(child.capture.news.map(\.key))
+        for row in child.capture.gone {
+            guard let new = try child.parts(of: reference, row).flatMap({ values[$0] }) else {
+                continue
+            }
             var parts = try row.image.parts()
-            for index in parts.indices where columns.contains(parts[index].column) {
-                guard case .value(let value) = parts[index].part,
-                    case .integer(let number) = KeyComparison.folded(value, .integer),
-                    let target = numbers[number]
-                else { continue }
-                guard let target else { return gone.append(row) }
-                parts[index].part = .value(.integer(target))
+            for index in parts.indices {
+                guard let place = columns.firstIndex(of: parts[index].column) else { continue }
+                parts[index].part = new[place]
             }
-            var new = row
-            new.image = RowImage(parts)
-            guard new.image != row.image else { return }
-            new.key = try child.key(of: new.image, else: row.key)
-            moved.append((row, new))
+            let key = try child.key(of: RowImage(parts), else: row.key)
+            if key != row.key, present.contains(key) { child.capture.renamed[key] = row }
         }
-        for row in moved.map(\.old) + gone { try access.shadow.hide(row, in: child.table.name) }
-        for (_, row) in moved {
-            try access.shadow.show(row, in: child.table.name)
-            try access.shadow.forgetFormerKey(of: row.id)
-        }
-        (child.capture.gone, child.capture.news, child.capture.changed) = (gone, [], [])
-        // Pages that have not changed are compared as well.
-        child.capture.isScanned = true
     }
 }

@@ -92,7 +92,7 @@ struct PruneBackupsTests {
     }
 
     @Test("keeps the newest data, and takes it for the latest, after a clock was ahead once")
-    func clockAhead() async throws {
+    func clockAheadOnce() async throws {
         let hour = 1 / 24.0
         let names = try await backUp(daysAgo: [1, -2 * hour, -hour, -1.5 * hour])
         // With the cache and without it.

@@ -247,7 +247,7 @@ extension FaultScenario {
 
     static let delete = FaultScenario(
         name: "delete",
-        arguments: ["delete", "latest", "--yes"],
+        arguments: ["delete", "[2026-Jan-01] 09.01 AM", "--yes"],
         states: [.before],
         success: .before
     )
@@ -291,7 +291,7 @@ extension FaultScenario {
         arguments: ["undelete", "[2026-Jan-01] 09.01 AM"],
         states: [.before],
         success: .before,
-        prepare: { _, trial in try trial.check("delete", "latest", "--yes") }
+        prepare: { _, trial in try trial.check("delete", "[2026-Jan-01] 09.01 AM", "--yes") }
     )
 
     /// What comes after a restore that was killed: the recovery, which may itself be killed.

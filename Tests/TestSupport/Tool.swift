@@ -137,7 +137,9 @@ public enum Tool {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
+        // An empty value removes a variable.
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+            .filter { environment[$0.key] != "" }
         if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory.string) }
         return process
     }

@@ -18,18 +18,14 @@ struct Configuration {
 
     /// Reads the configuration named by flags or the environment, or the default one if it exists.
     init(_ options: ConfigurationOptions) throws {
-        try Self.refuseUnusedVariables()
+        try Self.refuseMisspeltVariables()
         try self.init(ConfigurationFiles(options), profile: options.chosenProfile)
     }
 
-    /// Refuses variables that look like this program's and would have no effect: backups would go to another folder, or
-    /// be in plain.
-    private static func refuseUnusedVariables() throws {
+    /// Refuses variables that have almost the name of one of this program's.
+    private static func refuseMisspeltVariables() throws {
         let prefix = "GROCERYDUDE_"
         let own = Setting.all.compactMap(\.environment)
-        if let empty = own.first(where: ProcessEnvironment.isEmpty) {
-            throw ConfigurationError.emptyVariable(empty)
-        }
         // The last ones are those of hooks, in which the program may run.
         let others = [
             "CONFIG", "PROFILE", "PASSWORD", "EVENT", "COMMAND", "BACKUP", "STORE", "CHANGES",
@@ -176,7 +172,7 @@ struct Configuration {
         try refuseUnknown(flags, settings)
         var profile = Profile(name: named?.name, file: file?.path)
         for setting in settings {
-            guard let value = value(of: setting, named?.values, flags) else { continue }
+            guard let value = try value(of: setting, named?.values, flags) else { continue }
             do {
                 try setting.read(value, &profile)
             } catch let error as WrongValue {
@@ -222,17 +218,26 @@ struct Configuration {
         return profile
     }
 
+    /// The settings without which backups would go to the built-in folder, be of other data, or be in plain.
+    private static let settingsToName = ["remote", "stores", "recipients"]
+
     private func value(
         of setting: Setting,
         _ values: ConfigurationFile.Values?,
         _ flags: [FlagValue?]
-    ) -> WrittenValue? {
+    ) throws -> WrittenValue? {
         if let flag = flags.compactMap(\.self).last(where: { $0.key == setting.key }) {
             return .said(flag.value, by: .flag(flag.name))
         }
         if let name = setting.environment, let value = ProcessEnvironment.value(name) {
             return .said(value, by: .environment(name))
         }
-        return values?[setting.key] ?? file?.common[setting.key]
+        if let value = values?[setting.key] ?? file?.common[setting.key] { return value }
+        if let name = setting.environment, ProcessEnvironment.isEmpty(name),
+            Self.settingsToName.contains(setting.key)
+        {
+            throw ConfigurationError.emptyVariable(name)
+        }
+        return nil
     }
 }

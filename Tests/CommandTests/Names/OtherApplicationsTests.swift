@@ -34,7 +34,7 @@ struct OtherApplicationsTests {
     /// Returns the row of a store, as another directory has it.
     private func item(in directory: String) throws -> String {
         let path = program.sandbox.path(directory).appending("app.db").string
-        return try Tool.check("sqlite3", [path, "SELECT name FROM item"]).text
+        return try Tool.check("sqlite3", [path, "SELECT name FROM item"])
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 

@@ -175,9 +175,12 @@ extension BackupFolder.Choice {
     ) throws {
         let trusted = backups.filter { $0.distrust == nil }
         let all = trusted.isEmpty ? backups : trusted
-        let isNamesake = { (backup: Backup) in backup.originName?.exact == origin?.name.exact }
+        let isNamesake = { (backup: Backup) in
+            backup.originName?.exact == origin?.name.exact || origin?.has(backup) == true
+        }
         guard let first = all.first(where: isNamesake) ?? all.first else { return nil }
-        isOfAnother = !isNamesake(first)
+        // One that cannot be read may be of this origin.
+        isOfAnother = first.origin != nil && !isNamesake(first)
         let names = Set(backups.compactMap { $0.originName ?? $0.origin })
         if isOfAnother, names.count > 1 {
             throw BackupFolderError.ofOthers(address, names.sorted())

@@ -26,7 +26,7 @@ struct LostKeyTests {
             let backup = try backUp("--prune", "--keep-last", "1")
             #expect(backup.status == 3, "\(backup.errors)")
             #expect(backup.errors.contains("to continue its backups"), "\(backup.errors)")
-            #expect(backup.errors.contains("grocerydude trust add SHA256:"), "\(backup.errors)")
+            #expect(backup.errors.contains("grocerydude trust add"), "\(backup.errors)")
         }
         #expect(try backUp("--dry-run").status == 3)
         let pruned = try program.run(["prune", "--keep-last", "1", "--quiet"] + places)

@@ -83,10 +83,11 @@ struct SharedFolderCommandTests {
             #expect(named.errors.contains("is a backup of another machine"), "\(named.errors)")
         }
         #expect(try items("One").contains("Pear"))
-        // Where there is none of its own, as on a new machine, it is the newest of all.
+        // Without one of its own, as on a new machine, nobody knows which of two others is meant.
         let fresh = try run("New", ["restore", "latest", "--yes"])
-        #expect(fresh.status == 0, "\(fresh.errors)")
-        #expect(fresh.errors.contains("is a backup of another machine"))
+        #expect(fresh.status == 10, "\(fresh.errors)")
+        let named = try run("New", ["restore", other, "--yes"])
+        #expect(named.status == 0 && named.errors.contains("is a backup of another machine"))
         #expect(try items("New").contains("Pear"))
     }
 

@@ -44,10 +44,10 @@ struct ScheduleOptionsTests {
         let shown = try home.run(["schedule", "show"])
         #expect(shown.text.hasPrefix("backup  hourly, next "))
         #expect(!shown.errors.contains("warning"), "\(shown.errors)")
-        // Another installation replaces it.
-        let other = try install(["--kind", "cron"])
-        #expect(other.errors.contains("nothing is pruned"))
-        #expect(try !home.text("table").contains("--set"))
+        // One for another stores directory does not replace it.
+        let other = try install(["--kind", "cron"], status: 1)
+        #expect(other.errors.contains("Vault'"), "\(other.errors)")
+        #expect(try home.text("table").contains("0 * * * * "))
     }
 
     @Test("An installation makes every path absolute, and leaves keys as they are")

@@ -1,6 +1,5 @@
 import Files
 import Foundation
-import GRDB
 import History
 import Remotes
 import Sample
@@ -201,29 +200,19 @@ struct OutboxTests {
     func needs() async throws {
         let life = try IncrementScene(seed: 31)
         let scene = life.scene
-        let base = try #require(try await life.makeChain(1).last)
+        let chain = try await life.makeChain(2)
+        let (base, increment) = (chain[0], chain[1])
         var folder = scene.folder()
+        let outbox = try scene.sandbox.directory("Cache/outbox")
         folder.outbox = Outbox(
-            scene.sandbox.path("Cache/outbox"),
+            outbox,
             limit: .init(),
             memory: folder.memory,
             timeZone: Scene.utc
         )
-        try life.write("store0.sqlite") { try $0.execute(sql: "UPDATE item SET name = 'x'") }
-        let elsewhere = scene.sandbox.path("Cache/away")
-        try scene.sandbox.directory("Cache")
-        try LocalFileSystem().move(scene.remotePath, to: elsewhere)
-        var options = scene.options(at: life.date + 60)
-        options.increments = life.increments
-        options.queues = true
-        let made = try await CreateBackup(
-            of: scene.stores,
-            to: folder,
-            options: options,
-            context: scene.context()
-        ).run()
-        try LocalFileSystem().move(elsewhere, to: scene.remotePath)
-        try #require(made.backup.isIncrement && made.backup.isWaiting)
+        let path = scene.remotePath.appending(increment.name)
+        try LocalFileSystem().move(path, to: outbox.appending(increment.name))
+        #expect(try await folder.outbox?.waiting().map(\.isIncrement) == [true])
         let delete = DeleteBackup(from: folder, context: scene.context())
         for withDependants in [false, true] {
             let error = await #expect(throws: BackupFolderError.self) {
@@ -238,7 +227,7 @@ struct OutboxTests {
         }
         let there = try await folder.list().backups
         let needs = try await folder.dependence(among: there, goneForGood: false)
-        #expect(needs.knownDependants(of: there[0]).map(\.id) == [made.backup.id])
+        #expect(needs.knownDependants(of: there[0]).map(\.id) == [increment.id])
         // A base that another machine deleted makes the sent increment a problem.
         try LocalFileSystem().remove(scene.remotePath.appending(base.name))
         let sent = try await UploadBackups(to: folder, context: scene.context())
@@ -250,7 +239,7 @@ struct OutboxTests {
     @Test("A backup that may not be on the folder's disk goes on waiting")
     func unsynced() async throws {
         _ = try await away { try await backUp() }
-        let faulty = FaultyFileSystem(failing: .callOf(.sync, 2))
+        let faulty = FaultyFileSystem(failing: .callOf(.sync, 1))
         let remote = LocalFolder(scene.remotePath, fileSystem: faulty)
         let outcome = try await upload(to: folder(remote))
         try faulty.assertFaultWasMet()

@@ -38,6 +38,8 @@ ln -s / "$root$root"
 unshare --mount sh -euc '
     root=$1 toolchain=$2 needs=$3
     shift 3
+    # Its root directory is a mount, as that of any system is: a test looks.
+    mount --rbind "$root" "$root"
     mkdir -p "$root$toolchain"
     mount --rbind "$toolchain" "$root$toolchain"
     mount --rbind /dev "$root/dev"

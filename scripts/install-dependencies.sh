@@ -19,6 +19,8 @@ tools=(
     bsdtar:libarchive-tools
     strace:strace
     age:age
+    curl:curl
+    ssh-keygen:openssh-client
     rclone:rclone
     fusermount3:fuse3
     systemd-analyze:systemd

@@ -81,6 +81,7 @@ struct PermissionTests {
     @Test("A directory that its owner may not change is restored in a directory that stays")
     func readOnlyDirectory() throws {
         try sandbox.write("1", to: "Parent/Stores/closed/file")
+        try mode(0o644, "Parent/Stores/closed/file")
         try give("Parent/Stores/closed")
         try mode(0o555, "Parent/Stores/closed")
         #expect(try run("backup").status == 0)

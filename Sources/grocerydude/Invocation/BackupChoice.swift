@@ -117,12 +117,16 @@ struct BackupChoice {
         )
     }
 
-    /// Returns the backup that the user named; `latest` is the newest of the stores directory, and of no other.
+    /// Returns the backup that the user named; `latest` is the newest of the stores directory.
     ///
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - isToChange: whether the backup will be changed, so that `latest` must not be of another stores directory.
+    /// - Returns: the backup.
     /// - Throws: `BackupFolderError`, `RemoteError`.
-    func find(_ name: String) async throws -> Backup {
+    func find(_ name: String, toChange isToChange: Bool = false) async throws -> Backup {
         guard name == "latest" else { return try await found(name) }
-        let choice = try await known(ownLatest())
+        let choice = try await known(isToChange ? ownLatest() : latest())
         report(choice)
         warnOfDamage(choice)
         return choice.backup
@@ -162,7 +166,7 @@ struct BackupChoice {
     {
         guard let place = names.firstIndex(of: "latest") else { return names }
         var names = names
-        let choice = try await ownLatest().0
+        let choice = try await (unreadable ? latest() : ownLatest()).0
         report(choice)
         warnOfDamage(choice)
         names[place] = choice.backup.displayName
@@ -175,7 +179,7 @@ struct BackupChoice {
         try await naming([name])[0]
     }
 
-    /// Returns the newest backup of the stores directory; only a restore may take that of another.
+    /// Returns the newest backup of the stores directory, and of no other.
     private func ownLatest() async throws -> (BackupFolder.Choice, unreachable: (any Error)?) {
         let found = try await latest()
         if found.0.isOfAnother {
@@ -217,9 +221,10 @@ struct BackupChoice {
     private func report(_ choice: BackupFolder.Choice) {
         if let warning = choice.warning { invocation.context.report(.warning(warning)) }
         if choice.isOfAnother, let name = choice.backup.originName {
+            let shown = choice.backup.displayName
             invocation.context.report(
                 .warning(
-                    "took '\(choice.backup.displayName)' of '\(name)': no other has backups here"
+                    "took '\(shown)' of another stores directory, '\(name)': this one has none"
                 )
             )
         }

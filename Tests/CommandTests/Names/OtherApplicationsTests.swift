@@ -61,14 +61,16 @@ struct OtherApplicationsTests {
     }
 
     @Test(
-        "are only restored as 'latest' if there are no others, and are never deleted or checked so"
+        "are 'latest' only if there are no others, with a warning, and are never deleted so"
     )
     func onlyOther() throws {
         try program.expect(["backup"] + photos)
-        for command in [["delete", "latest", "--yes"], ["check", "latest"], ["diff"]] {
+        for command in [["delete", "latest", "--yes"], ["pin", "latest"]] {
             let refused = try program.expect(command + vault, status: 10)
             #expect(refused.errors.contains("Photos'"), "\(command): \(refused.errors)")
         }
+        let checked = try program.expect(["check", "latest", "--quiet"] + vault)
+        #expect(checked.errors.contains("of another stores directory"))
         #expect(try archives().count == 1)
         let restored = try program.expect(["restore", "latest", "--yes"] + vault)
         #expect(restored.errors.contains("Photos'"))

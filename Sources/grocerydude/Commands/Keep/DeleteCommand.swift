@@ -41,7 +41,7 @@ struct DeleteCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let backup = try await BackupChoice(in: folder, invocation).find(name)
+        let backup = try await BackupChoice(in: folder, invocation).find(name, toChange: true)
         let delete = DeleteBackup(from: folder, context: invocation.context)
         // The user confirms exactly these backups.
         let planned =

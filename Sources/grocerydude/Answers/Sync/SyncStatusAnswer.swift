@@ -40,10 +40,9 @@ struct SyncStatusAnswer: Answer {
         fileprivate var lines: [String] = []
 
         private enum CodingKeys: CodingKey {
-            case store, group, container, device, state, changed, decision, lastExchange, outbox,
-                unwritten,
-                held
-            case conflicts, tombstones, containerFiles, waiting, devices, tables, files
+            case store, group, container, device, state, changed, decision, lastExchange, outbox
+            case unwritten, held, conflicts, tombstones, containerFiles, waiting, devices, tables,
+                files
         }
 
         init(_ outcome: ShowSync.Outcome, _ invocation: Invocation) {

@@ -42,15 +42,9 @@ struct CoverProof {
         }
         guard isRead else { return .unread }
         var open: [RowID: KnownRow] = [:]
-        // The index of a baseline has no rows.
-        let files = files.filter {
-            if case .baseline? = ContainerName(file: $0.file.name, in: "base") {
-                false
-            } else {
-                true
-            }
-        }
-        for (index, covered) in files.enumerated() {
+        for covered in files {
+            // The index of a baseline has no rows.
+            if case .baseline? = ContainerName(file: covered.file.name, in: "base") { continue }
             guard let changes = try await container.changes(covered.file, in: covered.folder) else {
                 return .unread
             }
@@ -62,10 +56,11 @@ struct CoverProof {
                     open[delta.id] = KnownRow(table: table.name, delta: known)
                 }
             }
-            guard open.count >= Self.mostRows || index == files.count - 1 else { continue }
+            guard open.count >= Self.mostRows else { continue }
             guard try await close(&open, by: standIn) else { return .unread }
             if !open.isEmpty { return .lacks }
         }
+        guard try await close(&open, by: standIn) else { return .unread }
         return open.isEmpty ? .holds : .lacks
     }
 

@@ -18,6 +18,11 @@ public struct Origin: Sendable, Equatable {
     /// Returns whether a backup names this origin.
     public func has(_ backup: Backup) -> Bool { isOrigin(backup.origin, backup.originName) }
 
+    /// Returns whether a backup names this origin, or another one with its name, as an earlier system's does.
+    func mayContinue(_ backup: Backup) -> Bool {
+        has(backup) || backup.originName?.exact == name.exact
+    }
+
     /// Returns whether a backup names another origin.
     public func isOther(than backup: Backup) -> Bool { isOther(backup.origin, backup.originName) }
 
@@ -43,7 +48,7 @@ public struct Origin: Sendable, Equatable {
     package func series(among backups: [Backup]) -> [Backup] {
         let own = backups.filter { !isOther(than: $0) }
         if own.contains(where: has) { return own }
-        let namesakes = backups.filter { !isOther(than: $0) || $0.originName?.exact == name.exact }
+        let namesakes = backups.filter { !isOther(than: $0) || mayContinue($0) }
         if namesakes.count > own.count { return namesakes }
         return Set(backups.map { $0.originName ?? $0.origin }).count == 1 ? backups : own
     }

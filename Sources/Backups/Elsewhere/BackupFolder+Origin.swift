@@ -175,9 +175,7 @@ extension BackupFolder.Choice {
     ) throws {
         let trusted = backups.filter { $0.distrust == nil }
         let all = trusted.isEmpty ? backups : trusted
-        let isNamesake = { (backup: Backup) in
-            backup.originName?.exact == origin?.name.exact || origin?.has(backup) == true
-        }
+        let isNamesake = { (backup: Backup) in origin?.mayContinue(backup) ?? false }
         guard let first = all.first(where: isNamesake) ?? all.first else { return nil }
         // One that cannot be read may be of this origin.
         isOfAnother = first.origin != nil && !isNamesake(first)

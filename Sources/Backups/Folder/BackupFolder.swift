@@ -137,7 +137,7 @@ public struct BackupFolder: Sendable {
         guard let origin, !backups.contains(where: owns) else { return nil }
         for backup in backups {
             guard let name = backup.originName,
-                origin.has(backup) || name.exact == origin.name.exact,
+                origin.mayContinue(backup),
                 backup.distrust == nil || backup.signer == nil && backup.signerKey != nil
             else { continue }
             return Predecessor(

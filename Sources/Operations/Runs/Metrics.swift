@@ -36,7 +36,7 @@ struct Metrics {
             filter.stores = printable(run.stores)
             filter.remote = run.address
             // A log that cannot be read is reported when it is written.
-            let quiet =
+            lazy var quiet =
                 (try? log.uneventful(command.rawValue, printable(run.stores), run.address))?
                 .filter { $0.profile == run.profile } ?? []
             func last() -> RunLog.Entry? {

@@ -153,8 +153,9 @@ struct Capture {
 
     /// Returns the number of rows that do not sync, since their key is NULL; see `TableCapture.hasNullKey`.
     private func namelessRows(of table: TableMapping) throws -> Int {
-        guard let places = table.identifyingPlaces, !table.keepsRenamed else { return 0 }
-        let columns = places.map { table.schema.columns[$0] }.filter { !$0.isNotNull }
+        let columns = table.placesOfOnlyKey.map { table.schema.columns[$0] }.filter {
+            !$0.isNotNull
+        }
         if columns.isEmpty { return 0 }
         let terms = columns.map { "\($0.name.sqlIdentifier) IS NULL" }
         let condition = terms.joined(separator: " OR ")

@@ -59,7 +59,8 @@ struct KeyChanges {
         let children = all.filter { $0.table.refers(to: capture.table.name) }
         // Without a row that is gone, only rows that refer to the table could prove anything.
         let name = capture.table.name
-        if capture.gone.isEmpty, !hasMovedContent(capture),
+        let hasMoved = hasMovedContent(capture)
+        if capture.gone.isEmpty, !hasMoved,
             try !children.contains(where: { try ReferringRows(capture: $0).mayProve(name) })
         {
             return []
@@ -67,7 +68,7 @@ struct KeyChanges {
         var changes = try KeyChanges(capture, children, run)
         try changes.followChildren()
         try changes.followContent()
-        try changes.followMoves()
+        if hasMoved { try changes.followMoves() }
         try changes.followShift()
         try changes.followNames()
         try changes.findReused()
@@ -225,7 +226,6 @@ struct KeyChanges {
     ///
     /// Content without a text may be equal by chance.
     private mutating func followMoves() throws {
-        guard Self.hasMovedContent(capture) else { return }
         var places: [[RowImage.Part]: [RowKey]] = [:]
         for key in news.keys.sorted(by: >) where sources[key] == nil {
             guard let values = news[key]?.values else { continue }

@@ -148,10 +148,11 @@ final class TableCapture {
     ///
     /// Such a row equals no other, and does not sync unless it has another key.
     func hasNullKey(_ cursor: borrowing TableCursor) -> Bool {
-        guard let places = table.identifyingPlaces, !table.keepsRenamed else { return false }
-        return cursor.columns.indices.contains {
-            places.contains(cursor.columns[$0]) && cursor.storageClass($0) == .null
-        }
+        let places = table.placesOfOnlyKey
+        return !places.isEmpty
+            && cursor.columns.indices.contains {
+                places.contains(cursor.columns[$0]) && cursor.storageClass($0) == .null
+            }
     }
 
     /// Treats a row with a new name as another row, if nothing else identifies it.

@@ -330,7 +330,7 @@ extension TableMapping {
     ///
     /// SQLite would store it, but nothing could find it again.
     fileprivate func lacksKey(_ row: ViewRow) -> Bool {
-        guard let places = identifyingPlaces, !keepsRenamed else { return false }
+        let places = placesOfOnlyKey
         return zip(columns, row.values).contains { places.contains($0.place) && $1 == .null }
     }
 }

@@ -125,6 +125,9 @@ final class TableMapping: Sendable {
     /// Whether a row keeps its id if the columns change that determined the id, since it has another key.
     var keepsRenamed: Bool { isNamed && !isKeyless }
 
+    /// The indices of the columns that identify a row, if it has no other key: with NULL there, nothing finds it again.
+    var placesOfOnlyKey: [Int] { keepsRenamed ? [] : identifyingPlaces ?? [] }
+
     /// Whether a row's id does not depend on its local key.
     var hasOwnIDs: Bool {
         if case .key = identity { false } else { true }

@@ -25,6 +25,8 @@ struct Configuration {
     /// Refuses variables that have almost the name of one of this program's.
     private static func refuseMisspeltVariables() throws {
         let prefix = "GROCERYDUDE_"
+        let given = ProcessEnvironment.names.filter { $0.hasPrefix(prefix) }
+        if given.isEmpty { return }
         let own = Setting.all.compactMap(\.environment)
         // The last ones are those of hooks, in which the program may run.
         let others = [
@@ -32,7 +34,7 @@ struct Configuration {
             "EXIT_CODE", "ERROR",
         ]
         let known = (own.map { String($0.dropFirst(prefix.count)) } + others).sorted()
-        for name in ProcessEnvironment.names where name.hasPrefix(prefix) {
+        for name in given {
             let rest = String(name.dropFirst(prefix.count))
             guard !known.contains(rest), let nearest = nearestName(to: rest, among: known) else {
                 continue

@@ -41,6 +41,12 @@ extension OperationContext {
         warn("only backups that wait for upload are known: \(explain(error))")
     }
 
+    /// Warns that data of another origin is restored.
+    public func warn(ofAnother backup: String, _ origin: String?) {
+        let made = origin.map { ": '\($0)'" } ?? ""
+        warn("'\(backup)' is a backup of another machine, or of another stores directory\(made)")
+    }
+
     /// Removes the remains of a killed run from a locked folder: no other run is writing.
     ///
     /// - Throws: `FileError`.

@@ -102,11 +102,6 @@ public struct Recipient: Sendable, CustomStringConvertible {
         if case .hybrid = kind { true } else { false }
     }
 
-    /// A short form for messages.
-    public var shortName: String {
-        isPassphrase ? description : Self.shortened(description)
-    }
-
     func wrap(_ key: FileKey) throws -> Stanza {
         switch kind {
         case .x25519(let recipient): try X25519Wrapping.wrap(key, for: recipient)

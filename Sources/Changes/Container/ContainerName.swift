@@ -69,9 +69,6 @@ public enum ContainerName: Hashable, Sendable {
     /// The name of a blob: the SHA-256 of its content.
     case blob(Digest)
 
-    /// The greatest sequence number that fits into a name.
-    public static let maximumSequence: UInt64 = 9_999_999_999
-
     /// Returns the name of a change file.
     public static func changes(_ header: ChangeHeader, _ id: Digest) -> ContainerName {
         .changes(device: header.device.short, sequence: header.sequence, id: id.short)

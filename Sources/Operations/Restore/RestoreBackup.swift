@@ -210,9 +210,7 @@ public struct RestoreBackup: Sendable {
         }
         let origin = folder.origin ?? Origin(of: paths.live)
         if let header = plan.archived.header, origin.isOther(header.origin, header.originName) {
-            context.warn(
-                "'\(plan.backup.displayName)' is a backup of another machine, or of another stores directory than '\(printable(paths.live))'"
-            )
+            context.warn(ofAnother: plan.backup.displayName, header.originName)
         }
         // An application that the restore stops may run until then.
         if options.application.stop.isEmpty || options.isDryRun { try refuseIfInUse(plan, paths) }

@@ -128,7 +128,7 @@ struct BackupChoice {
         guard name == "latest" else { return try await found(name) }
         let choice = try await known(isToChange ? ownLatest() : latest())
         report(choice)
-        warnOfDamage(choice)
+        warn(of: choice)
         return choice.backup
     }
 
@@ -160,23 +160,27 @@ struct BackupChoice {
     /// - Parameters:
     ///   - names: the names.
     ///   - unreadable: whether newer backups that cannot be read are named as well: one may be of these stores.
+    ///   - isToChange: see `find`.
     /// - Returns: the names.
     /// - Throws: `BackupFolderError`, `RemoteError`.
-    func naming(_ names: [String], andUnreadable unreadable: Bool = false) async throws -> [String]
-    {
+    func naming(
+        _ names: [String],
+        andUnreadable unreadable: Bool = false,
+        toChange isToChange: Bool = false
+    ) async throws -> [String] {
         guard let place = names.firstIndex(of: "latest") else { return names }
         var names = names
-        let choice = try await (unreadable ? latest() : ownLatest()).0
+        let choice = try await (isToChange ? ownLatest() : latest()).0
         report(choice)
-        warnOfDamage(choice)
+        warn(of: choice)
         names[place] = choice.backup.displayName
         if unreadable { names += choice.passedOver.filter(\.isUnreadable).map(\.displayName) }
         return names.filter { $0 != "latest" }
     }
 
     /// Returns the name by which an operation finds the backup that the user named; see `naming` for several.
-    func naming(_ name: String) async throws -> String {
-        try await naming([name])[0]
+    func naming(_ name: String, toChange isToChange: Bool = false) async throws -> String {
+        try await naming([name], toChange: isToChange)[0]
     }
 
     /// Returns the newest backup of the stores directory, and of no other.
@@ -220,14 +224,6 @@ struct BackupChoice {
     /// Reports the newer backups that were skipped.
     private func report(_ choice: BackupFolder.Choice) {
         if let warning = choice.warning { invocation.context.report(.warning(warning)) }
-        if choice.isOfAnother, let name = choice.backup.originName {
-            let shown = choice.backup.displayName
-            invocation.context.report(
-                .warning(
-                    "took '\(shown)' of another stores directory, '\(name)': this one has none"
-                )
-            )
-        }
         let (unknown, others) = (
             choice.passedOver.filter { $0.distrust != nil },
             choice.passedOver.filter { $0.distrust == nil }
@@ -249,8 +245,16 @@ struct BackupChoice {
         }
     }
 
-    /// Warns if the newest backup is known to be damaged; it is the newest all the same.
-    private func warnOfDamage(_ choice: BackupFolder.Choice) {
+    /// Warns if the newest backup is another's, or is known to be damaged; a restore does so itself.
+    private func warn(of choice: BackupFolder.Choice) {
+        if choice.isOfAnother, let name = choice.backup.originName {
+            let shown = choice.backup.displayName
+            invocation.context.report(
+                .warning(
+                    "took '\(shown)' of another stores directory, '\(name)': this one has none"
+                )
+            )
+        }
         guard let damage = choice.backup.damage, let trouble = choice.backup.trouble else { return }
         let whole = choice.whole.map { "; the newest whole one is '\($0.displayName)'" } ?? ""
         let name = choice.backup.displayName

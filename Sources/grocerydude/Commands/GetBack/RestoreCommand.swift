@@ -379,11 +379,7 @@ struct RestoreCommand: FolderCommand {
         }
         // A restore of files reports it after its archive is opened.
         if part.isOfRows, invocation.origin.isOther(than: backup) {
-            invocation.context.report(
-                .warning(
-                    "'\(backup.displayName)' is a backup of another machine, or of another stores directory"
-                )
-            )
+            invocation.context.warn(ofAnother: backup.displayName, backup.originName)
         }
         if signer == nil, let reason = backup.distrust {
             invocation.context.report(

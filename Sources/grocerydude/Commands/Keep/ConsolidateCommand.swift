@@ -33,7 +33,7 @@ struct ConsolidateCommand: FolderCommand {
             in: folder,
             options: options,
             context: invocation.context
-        ).run(BackupChoice(in: folder, invocation).naming(name))
+        ).run(BackupChoice(in: folder, invocation).naming(name, toChange: true))
         return try invocation.answer(ConsolidateAnswer(outcome), problems: outcome.problems)
     }
 }

@@ -24,7 +24,7 @@ struct PinCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let name = try await BackupChoice(in: folder, invocation).naming(name)
+        let name = try await BackupChoice(in: folder, invocation).naming(name, toChange: true)
         let (backup, problems) = try await PinBackup(in: folder, context: invocation.context)
             .run(name, isPinned: !off, at: invocation.now)
         let row = BackupRow(backup, invocation.origin, invocation)

@@ -48,6 +48,7 @@ public struct MapProposal: Sendable {
             reportUniqueKeys(table)
         }
         proposeTriggers(schema)
+        proposeExclusions(schema)
     }
 
     private mutating func add(
@@ -72,7 +73,7 @@ public struct MapProposal: Sendable {
         _ schema: SyncSchema,
         _ values: ColumnValues
     ) throws {
-        let search = ReferenceSearch(among: schema.tables, values)
+        let search = ReferenceSearch(in: schema, values)
         for table in schema.tables {
             let rules = TableName(table.name).flatMap { map.tables[$0]?.references } ?? [:]
             for column in table.columns where column.reference == nil {
@@ -143,21 +144,13 @@ public struct MapProposal: Sendable {
                 "the generated column '\(child)' computes it from values that travel as they are"
             return share(table, column, evidence, isGuess: false)
         }
-        guard let range = try values.range(of: place, in: table.schema), range.count >= 8 else {
+        let range = try values.range(of: place, in: table.schema)
+        if table.hasOwnNumbers {
+            let evidence = table.evidenceOfSharedNumbers(range, named: table.schema.columns[place])
+            if let evidence { share(table, column, evidence, isGuess: true) }
             return
         }
-        let span = Double(range.greatest) - Double(range.least) + 1
-        let isFarApart = span > 1000 * Double(range.count)
-        // Counted numbers begin at 1, unless the first rows are gone.
-        let isCounted =
-            range.least < 1000 || table.schema.columns[place].hasNameOfNumber
-        if table.hasOwnNumbers, isFarApart || !isCounted {
-            let evidence =
-                isFarApart
-                ? "the numbers of its \(range.count) rows are far apart"
-                : "its numbers run from \(range.least) to \(range.greatest)"
-            share(table, column, evidence, isGuess: true)
-        } else if table.schema.rowIDAlias == nil, case .key = table.identity,
+        if let range, range.count >= 8, table.schema.rowIDAlias == nil, case .key = table.identity,
             range.least == 1, range.greatest == range.count,
             !table.references.contains(where: { $0.columns == [place] })
         {
@@ -182,15 +175,61 @@ public struct MapProposal: Sendable {
     }
 
     private mutating func reportUniqueKeys(_ table: SyncTable) {
+        var isIdentified = table.identity != .content
         for index in table.schema.indexes where index.isUnique && index.origin != .primaryKey {
             let places = index.keys.compactMap(\.column)
             guard places.count == index.keys.count, !places.isEmpty else { continue }
             if case .named(let named) = table.identity, Set(named) == Set(places) { continue }
             let columns = places.map { "'\(table.schema.columns[$0].name)'" }
+                .joined(separator: ", ")
+            let names = places.compactMap { ColumnName(table.schema.columns[$0].name) }
+            if !isIdentified, !index.isPartial, names.count == places.count, isLink(table, places) {
+                isIdentified = true
+                edit(table) { $0.identity = names }
+                add(
+                    table.name,
+                    "rows with the same \(columns) become one row",
+                    "each links the same rows, and only one may"
+                )
+                continue
+            }
             add(
                 table.name,
-                "if two rows have the same \(columns.joined(separator: ", ")), the later one waits",
+                "if two rows have the same \(columns), the later one waits",
                 "only one may have it; 'identity' in the map would make them one row"
+            )
+        }
+    }
+
+    /// Returns whether columns of a table are references that a row has to have.
+    private func isLink(_ table: SyncTable, _ places: [Int]) -> Bool {
+        let rules = TableName(table.name).flatMap { map.tables[$0]?.references } ?? [:]
+        return places.count > 1
+            && places.allSatisfy { place in
+                let column = table.schema.columns[place]
+                let rule = ColumnName(column.name).flatMap { rules[$0] }
+                let isProposed = if case .table = rule { true } else { false }
+                return column.isNotNull
+                    && (isProposed || table.references.contains { $0.columns == [place] })
+            }
+    }
+
+    // MARK: - Tables
+
+    /// Proposes to leave out tables that seem to record what was done to this file.
+    private mutating func proposeExclusions(_ schema: SyncSchema) {
+        let parents = Set(map.tables.values.flatMap(\.references.values))
+        for table in schema.tables {
+            guard LeftOut.perhapsMigrationTables.contains(table.name.foldedIdentifier.text),
+                table.references.isEmpty, let name = TableName(table.name),
+                map.tables[name] == nil, !parents.contains(.table(name)), !schema.isParent(table)
+            else { continue }
+            map.exclude.insert(name)
+            add(
+                table.name,
+                "is left out",
+                "by its name it records the upgrades of this file, which other devices do themselves",
+                isGuess: true
             )
         }
     }
@@ -229,8 +268,10 @@ public struct MapProposal: Sendable {
             map.tables[tableName]?.local.contains(key) != true
         else { return }
         let subject = "\(table.name).\(table.schema.columns[place].name)"
-        let evidence = "the trigger '\(trigger.name)' writes it"
-        guard trigger.effects.tables.isEmpty, table.canLeave(place) else {
+        let evidence =
+            "the trigger '\(trigger.name)' writes it"
+            + (trigger.need.map { ", which needs \($0) of the application" } ?? "")
+        guard trigger.effects.tables.isEmpty, trigger.need == nil, table.canLeave(place) else {
             map.triggers[name] = .skip
             add(
                 subject,
@@ -254,6 +295,12 @@ extension ColumnSchema {
 }
 
 extension SyncSchema {
+    /// Returns whether rows of other tables refer to a table.
+    fileprivate func isParent(_ table: SyncTable) -> Bool {
+        let name = table.name.foldedIdentifier
+        return tables.contains { $0.references.contains { $0.parent == name } }
+    }
+
     /// Returns a generated column that refers to a table's rows by their numbers; `nil` if there is none.
     fileprivate func generatedColumn(naming parent: SyncTable) -> String? {
         for table in tables {
@@ -271,6 +318,37 @@ extension SyncSchema {
 }
 
 extension SyncTable {
+    /// The words in names of tables that have one row for an application.
+    private static let singletons: Set<String> = [
+        "app", "col", "config", "configuration", "info", "meta", "metadata", "options",
+        "preferences", "prefs", "profile", "setting", "settings", "state",
+    ]
+
+    /// Returns why the numbers of its rows seem to mean something on all devices; `nil` if they do not.
+    ///
+    /// - Parameters:
+    ///   - range: the numbers; `nil` if the table has no rows.
+    ///   - column: the column that has them.
+    fileprivate func evidenceOfSharedNumbers(
+        _ range: ColumnValues.Range?,
+        named column: ColumnSchema
+    ) -> String? {
+        if ReferenceSearch.isTime(column.name) { return "its name means a time" }
+        guard let range else { return nil }
+        let words = name.foldedIdentifier.text.split(separator: "_").map(String.init)
+        if range.count == 1, range.least == 0 || !Self.singletons.isDisjoint(with: words) {
+            return "it has one row, with the number \(range.least)"
+        }
+        let span = Double(range.greatest) - Double(range.least) + 1
+        if range.count >= 8, span > 1000 * Double(range.count) {
+            return "the numbers of its \(range.count) rows are far apart"
+        }
+        // Counted numbers begin at 1, unless the first rows are gone; those of times do not.
+        let isCounted =
+            range.least < 1000 || column.hasNameOfNumber && range.least < 100_000_000
+        return isCounted ? nil : "its numbers run from \(range.least) to \(range.greatest)"
+    }
+
     /// Returns whether rows of other devices can be shown without a value for a column.
     fileprivate func canLeave(_ place: Int) -> Bool {
         let column = schema.columns[place]

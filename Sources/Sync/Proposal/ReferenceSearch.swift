@@ -19,9 +19,19 @@ struct ReferenceSearch {
 
     /// The names of columns that mean another row, often one of the same table.
     private static let relations: Set<String> = [
-        "ancestor", "belongs_to", "child", "fk", "next", "owner", "parent", "predecessor", "prev",
-        "previous", "ref", "root", "successor",
+        "ancestor", "belongs_to", "child", "copy_of", "duplicate_of", "fk", "merged_into", "next",
+        "parent", "predecessor", "prev", "previous", "ref", "replaced_by", "reply_to", "root",
+        "successor", "superseded_by",
     ]
+
+    /// The names of columns that mean a person.
+    private static let roles: Set<String> = [
+        "assigned_to", "assignee", "author", "created_by", "creator", "deleted_by", "modified_by",
+        "owner", "recipient", "sender", "updated_by",
+    ]
+
+    /// The names of tables of persons.
+    private static let persons = ["user", "person", "people", "account", "member", "contact"]
 
     /// The words in names of columns that hold small numbers which count or order.
     private static let measures: Set<String> = [
@@ -34,16 +44,32 @@ struct ReferenceSearch {
         "type", "value", "version", "week", "weight", "width", "x", "y", "year", "z",
     ]
 
+    /// The words in names of columns whose numbers are times.
+    private static let times: Set<String> = [
+        "date", "day", "epoch", "hour", "minute", "month", "time", "timestamp", "week", "weekday",
+        "year",
+    ]
+
     private let parents: [SyncTable]
+    private let stated: StatedParents
     private let values: ColumnValues
 
     /// - Parameters:
-    ///   - tables: the tables that sync. Only those with own numbers count: other keys mean the same everywhere.
+    ///   - schema: the store's schema. Only tables with own numbers count: other keys mean the same everywhere.
     ///   - values: the store's values.
-    init(among tables: [SyncTable], _ values: ColumnValues) {
-        parents = tables.filter(\.hasOwnNumbers)
+    init(in schema: SyncSchema, _ values: ColumnValues) {
+        parents = schema.tables.filter(\.hasOwnNumbers)
+        stated = StatedParents(among: parents, schema.triggers)
         self.values = values
     }
+
+    /// Returns whether a column's name says that its numbers count or order.
+    static func isMeasure(_ name: String) -> Bool {
+        !measures.isDisjoint(with: name.split(separator: "_").map(String.init))
+    }
+
+    /// Returns whether a column's name says that its numbers are times.
+    static func isTime(_ name: String) -> Bool { times.contains(name.foldedIdentifier.text) }
 
     /// Returns the parent of a column that nobody has declared; `nil` if nothing hints at one.
     func parent(of place: Int, in table: SyncTable) throws -> Found? {
@@ -53,25 +79,27 @@ struct ReferenceSearch {
         else { return nil }
         let name = column.name.foldedIdentifier.text
         let hint = NamedParent(column.name)
-        let isRelation =
-            Self.relations.contains(where: { name == $0 || name.hasSuffix("_\($0)") })
-            || hint.stem.map(Self.relations.contains) == true
-        let isSure = hint.isSure || isRelation
+        let isRelation = Self.relations.contains { Self.isNamed($0, name, hint) }
+        let isRole = Self.roles.contains { Self.isNamed($0, name, hint) }
+        let isSure = hint.isSure || isRelation || isRole
         let sample = try values.sample(of: place, in: table.schema)
         if column.affinity == .text, sample.numbers.isEmpty {
             return try list(of: place, in: table)
         }
         guard sample.isOfNumbers else { return nil }
-        let named = named(hint, name)
+        // A key that is called as a reference is, and names no rows, is only a key.
+        let isOwnKey = table.schema.primaryKey == [place]
+        if !isOwnKey, let found = try stated(column.name, sample, in: table) { return found }
+        let named = named(hint, name) ?? (isRole ? persons : nil)
         if isSure, named == nil, let partner = kind(of: hint.stem, in: table) {
             let evidence =
                 "with '\(partner)' it may name rows of several tables, whose keys mean other rows elsewhere"
             return .none(evidence)
         }
-        // A key that is called as a reference is, and names no rows, is only a key.
-        let isOwnKey = table.schema.primaryKey == [place]
         let isDoubtful = isSure && !isOwnKey
-        guard isSure || named != nil || !isOwnKey && isOfRows(name, sample) else { return nil }
+        guard isSure || named != nil || !isOwnKey && isOfRows(name, hint, sample) else {
+            return nil
+        }
         if sample.numbers.isEmpty {
             let own = isRelation ? parents.first { $0.name == table.name } : nil
             // Once it has values, a column that is called as a table is refused without a decision.
@@ -86,6 +114,31 @@ struct ReferenceSearch {
             ?? (isDoubtful ? .none("its values are keys of no table") : nil)
     }
 
+    private static func isNamed(_ word: String, _ name: String, _ hint: NamedParent) -> Bool {
+        name == word || name.hasSuffix("_\(word)") || hint.stem == word
+    }
+
+    /// The table of persons; `nil` if there is none.
+    private var persons: SyncTable? {
+        Self.persons.lazy.compactMap { word in
+            parents.first { NamedParent.isNamed($0.name.foldedIdentifier, word) }
+        }.first
+    }
+
+    /// Returns the parent that the store states, unless most values are no keys of it.
+    private func stated(
+        _ column: String,
+        _ sample: ColumnValues.Sample,
+        in table: SyncTable
+    ) throws -> Found? {
+        guard let statement = stated.parent(of: column, in: table) else { return nil }
+        let candidate = try Candidate(statement.parent, sample, values)
+        guard candidate.count * 2 >= candidate.all else { return nil }
+        var found = Found(candidate)
+        found.evidence = statement.evidence + (candidate.all > 0 ? ", and \(found.evidence)" : "")
+        return found
+    }
+
     /// Returns the table whose keys a column's values are: the named one, its own, or any other.
     private func best(
         of sample: ColumnValues.Sample,
@@ -95,12 +148,14 @@ struct ReferenceSearch {
     ) throws -> Found? {
         let candidates = try parents.map { try Candidate($0, sample, values) }
         if let meant = candidates.first(where: { $0.name == named?.name }),
-            hint.stem?.count ?? 0 > 1 || meant.isParent
+            hint.stem?.count ?? 0 > 1 && meant.count > 0 || meant.isParent
         {
             return Found(meant)
         }
         let matching = candidates.filter(\.isParent)
-        let best = matching.first { $0.name == table.name } ?? matching.first
+        let best =
+            matching.first { $0.name == table.name } ?? matching.first
+            ?? candidates.first { $0.name == named?.name && hint.stem?.count ?? 0 > 1 }
         return best.map { best in Found(best, doubt: matching.filter { $0.name != best.name }) }
     }
 
@@ -126,15 +181,22 @@ struct ReferenceSearch {
     }
 
     /// Returns whether values alone may show a reference.
-    private func isOfRows(_ name: String, _ sample: ColumnValues.Sample) -> Bool {
-        sample.numbers.count >= Self.fewest
-            && Self.measures.isDisjoint(with: name.split(separator: "_").map(String.init))
+    ///
+    /// A name that ends with 'id' makes two values enough, though 'paid' does too.
+    private func isOfRows(
+        _ name: String,
+        _ hint: NamedParent,
+        _ sample: ColumnValues.Sample
+    ) -> Bool {
+        sample.numbers.count >= (hint.stem == nil ? Self.fewest : 2) && !Self.isMeasure(name)
     }
 
     /// Returns the table that a column's name means: by its whole name, or by its last words.
     private func named(_ hint: NamedParent, _ column: String) -> SyncTable? {
-        let stems = [hint.stem, column, column.split(separator: "_").last.map(String.init)]
-            .compactMap { $0 }.filter { !Self.relations.contains($0) }
+        let words = column.split(separator: "_").map(String.init)
+        let ends = Self.isMeasure(column) ? [words.last] : [words.last, words.first]
+        let stems = ([hint.stem, column] + ends).compactMap { $0 }
+            .filter { !Self.relations.contains($0) }
         let names = parents.map { ($0, $0.name.foldedIdentifier) }
         let found = stems.lazy.compactMap { stem in
             names.first { NamedParent.isNamed($0.1, stem) }

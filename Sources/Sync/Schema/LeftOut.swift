@@ -46,10 +46,22 @@ public struct LeftOut: Equatable, Sendable, CustomStringConvertible {
     /// The tables in which libraries record what they did to a file.
     static let migrationTables: Set<String> = [
         "__diesel_schema_migrations", "__drizzle_migrations", "__efmigrationshistory",
-        "__efmigrationslock", "_migrations", "_prisma_migrations", "_sqlx_migrations",
-        "alembic_version", "android_metadata", "ar_internal_metadata", "databasechangelog",
-        "databasechangeloglock", "django_migrations", "flyway_schema_history", "goose_db_version",
+        "__efmigrationslock", "__migrationhistory", "_litestream_lock", "_litestream_seq",
+        "_migrations", "_prisma_migrations", "_sqlx_migrations", "_yoyo_log", "_yoyo_migration",
+        "_yoyo_version", "alembic_version", "android_metadata", "ar_internal_metadata",
+        "d1_migrations", "databasechangelog", "databasechangeloglock", "django_migrations",
+        "doctrine_migration_versions", "flyway_schema_history", "goose_db_version",
         "gorp_migrations", "grdb_migrations", "knex_migrations", "knex_migrations_lock",
-        "room_master_table", "schema_migrations", "sequelizemeta", "typeorm_metadata",
+        "kysely_migration", "kysely_migration_lock", "migratehistory", "mikro_orm_migrations",
+        "phinxlog", "refinery_schema_history", "room_master_table", "schema_migrations",
+        "sequelizemeta", "typeorm_metadata", "yoyo_lock",
+    ]
+
+    /// The names of tables that may be such, and may be an application's own.
+    static let perhapsMigrationTables: Set<String> = [
+        "applied_migrations", "database_version", "db_info", "db_version", "dbversion", "migration",
+        "migration_history", "migrations", "schema_changes", "schema_history", "schema_info",
+        "schema_version", "schema_versions", "schemaversion", "schemaversions", "version",
+        "versioninfo", "versions",
     ]
 }

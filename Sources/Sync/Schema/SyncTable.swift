@@ -82,6 +82,8 @@ public struct SyncTrigger: Equatable, Sendable {
     public let treatment: Treatment
     /// The changes that it makes to data that sync.
     let effects: TriggerEffects
+    /// A function or collation that only the application has; `nil` if it needs none.
+    var need: String?
 }
 
 extension SyncTable {

@@ -70,13 +70,11 @@ struct TriggerJudge {
             return []
         }
         guard rule == .run || !others.isEmpty else {
-            add(trigger, table, .off, effects)
+            add(trigger, table, .off, effects, need: outcome.need)
             return []
         }
-        if let function = outcome.missingFunctions.min() {
-            refusals.append(.strangeTrigger(trigger.name, needs: "the function '\(function)'"))
-        } else if let collation = outcome.missingCollations.min() {
-            refusals.append(.strangeTrigger(trigger.name, needs: "the collation '\(collation)'"))
+        if let need = outcome.need {
+            refusals.append(.strangeTrigger(trigger.name, needs: need))
         } else {
             add(trigger, table, .copied, effects)
         }
@@ -110,7 +108,8 @@ struct TriggerJudge {
         _ trigger: TriggerSchema,
         _ table: TableSchema,
         _ treatment: SyncTrigger.Treatment,
-        _ effects: TriggerEffects = TriggerEffects()
+        _ effects: TriggerEffects = TriggerEffects(),
+        need: String? = nil
     ) {
         triggers.append(
             SyncTrigger(
@@ -118,8 +117,17 @@ struct TriggerJudge {
                 table: table.name,
                 sql: trigger.sql,
                 treatment: treatment,
-                effects: effects
+                effects: effects,
+                need: need
             )
         )
+    }
+}
+
+extension SchemaProbe.Outcome {
+    /// A function or collation that only the application has; `nil` if nothing is missing.
+    fileprivate var need: String? {
+        missingFunctions.min().map { "the function '\($0)'" }
+            ?? missingCollations.min().map { "the collation '\($0)'" }
     }
 }

@@ -82,8 +82,11 @@ public enum RemoteError: ExplainedError, Equatable {
         // A name with control characters is shown with escapes, which a shell would not take for it.
         case .missing(let address) where address.contains("\\"):
             "mount its disk; if it is a new folder, make the directory"
+        case .missing(let address)
+        where (try? FileInfo.ifPresent(FilePath(address)))??.kind == .link:
+            "mount its disk: the link '\(address)' leads nowhere"
         case .missing(let address) where !RemoteAddress(address).isOfRclone:
-            "mount its disk, or name its new place with '--remote'; if it is a new folder, make it with: mkdir -p \(shellWord(address))"
+            "mount its disk, or name its new place; if it is a new folder, make it with: mkdir -p \(shellWord(address))"
         case .missing(let address):
             "make it with: rclone mkdir \(shellWord(RemoteAddress(address).place))"
         case .rclone, .noRemote: "see 'rclone listremotes' and 'rclone config'"

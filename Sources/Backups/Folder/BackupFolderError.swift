@@ -115,7 +115,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
 
     public var hint: String? {
         switch self {
-        case .ambiguous: "give more of the name, or 'latest'"
+        case .ambiguous: "give more of the name"
         case .ofOthers: "see them with 'grocerydude list', and name the right one"
         case .badAnnotations(let address, let file):
             "restore it, or if no pin in it matters, remove it: see '\(address)/\(file)'"

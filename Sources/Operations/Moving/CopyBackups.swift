@@ -281,7 +281,11 @@ private struct BackupCopy {
             var copy = known
             copy.file.name = file.name
             copy.file.size = file.size
-            return try await receive.put(parcel, as: copy, noted, among: there)
+            let outcome = try await receive.put(parcel, as: copy, noted, among: there)
+            if let recipients = options.recipients {
+                receive.folder.remember(recipients, of: outcome.backup)
+            }
+            return outcome
         }
     }
 
@@ -316,9 +320,9 @@ private struct BackupCopy {
     ///
     /// - Throws: `MovingError.needsTrashed`, `BackupFolderError.missingNeed`; `RemoteError`, `FileError`.
     private func refuseWithoutNeeds(_ header: ManifestHeader) async throws {
-        guard header.isIncrement,
-            let need = try await receive.folder.missingNeeds(of: header).first
-        else { return }
+        guard header.isIncrement else { return }
+        try refuseForOthers(header)
+        guard let need = try await receive.folder.missingNeeds(of: header).first else { return }
         let (trashed, missing, _) = try await home.whereabouts(of: header)
         if let entry = trashed.first {
             throw MovingError.needsTrashed(backup.displayName, need: entry.displayName)
@@ -328,5 +332,22 @@ private struct BackupCopy {
             need: BackupName.display(need.name),
             address: missing.isEmpty ? receive.folder.address : home.address
         )
+    }
+
+    /// Throws if the copy of a base backup is for other recipients, so that no key would restore the increment.
+    private func refuseForOthers(_ header: ManifestHeader) throws {
+        guard let recipients = options.recipients else { return }
+        let names = Set((header.needs ?? []).map { BackupName.display($0.name).exact })
+        for need in there
+        where need.lineage == header.lineage && names.contains(need.displayName.exact) {
+            guard let known = receive.folder.recipients(of: need),
+                known != BackupKeys.digest(of: recipients)
+            else { continue }
+            throw MovingError.needForOthers(
+                backup.displayName,
+                need: need.displayName,
+                address: receive.folder.address
+            )
+        }
     }
 }

@@ -18,6 +18,8 @@ public struct ImportArchive: Sendable {
         public var note: String?
         public var sameName: SameName = .number
         public var limits = RestoreLimits()
+        /// Whether an encrypted archive is encrypted again, for the folder's recipients.
+        public var encryptsAgain = false
 
         public init(date: Date) {
             self.date = date
@@ -164,7 +166,8 @@ public struct ImportArchive: Sendable {
             isEncrypted: isEncrypted
         )
         let newName = isInLineage ? name : ownName
-        let recipients = isEncrypted ? nil : try folder.keys.recipients()
+        let recipients =
+            isEncrypted && !options.encryptsAgain ? nil : try folder.keys.recipients()
         let stores = try archived.countStores()
         if stores == 0 { context.warn("'\(name)' has no store in it") }
         let there = try await folder.list().backups
@@ -183,7 +186,14 @@ public struct ImportArchive: Sendable {
             }
             let isBare = options.tags.isEmpty && options.note == nil
             let added = Annotation(of: file.name, tags: options.tags, note: options.note)
-            return try await receive.put(parcel, as: backup, isBare ? nil : added, among: there)
+            let outcome = try await receive.put(
+                parcel,
+                as: backup,
+                isBare ? nil : added,
+                among: there
+            )
+            if let recipients { folder.remember(recipients, of: outcome.backup) }
+            return outcome
         }
         return Outcome(
             backup: received.backup,
@@ -224,7 +234,8 @@ public struct ImportArchive: Sendable {
         guard backup.file.location != nil else { return true }
         do {
             try await context.verifyQuietly(context.open(backup, in: folder))
-            return true
+            return !options.encryptsAgain
+                || backup.summary.recipients == BackupKeys.digest(of: recipients)
         } catch let error where error.isOfKeys {
             // No key here opens it, so it must be for those who can open the imported one.
             return recipients == nil

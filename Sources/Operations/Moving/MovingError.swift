@@ -12,6 +12,8 @@ public enum MovingError: ExplainedError, Equatable {
     case lacksNeed(String, need: String, address: String)
     /// A base backup of an increment is in the trash of its folder, and is not copied.
     case needsTrashed(String, need: String)
+    /// The copy of a base backup is for other recipients than that of the increment.
+    case needForOthers(String, need: String, address: String)
     /// The bytes in the folder differ from those that were uploaded.
     case readBackDiffers(String, address: String)
     /// The copy was not tried, because the folder could not be reached before.
@@ -21,6 +23,7 @@ public enum MovingError: ExplainedError, Equatable {
         switch self {
         case .damaged, .notImported: .damaged
         case .lacksNeed, .needsTrashed: .notFound
+        case .needForOthers: .password
         case .sameFolder: .usage
         case .readBackDiffers, .notTried: .failed
         }
@@ -36,6 +39,8 @@ public enum MovingError: ExplainedError, Equatable {
             "'\(name)' was not imported: it is built on '\(need)', which is neither in '\(address)' nor beside it"
         case .needsTrashed(let name, let need):
             "'\(name)' cannot be restored from a copy: it is built on '\(need)', which is in the trash"
+        case .needForOthers(let name, let need, let address):
+            "'\(name)' is built on '\(need)', whose copy in '\(address)' is for other keys"
         case .readBackDiffers(let name, let address):
             "the copy of '\(name)' in '\(address)' differs when it is read back, and was removed"
         case .notTried(let name): "'\(name)' was not tried after that"
@@ -51,6 +56,8 @@ public enum MovingError: ExplainedError, Equatable {
         case .lacksNeed: "put that archive beside it, or import it first"
         case .needsTrashed(_, let need):
             "run \(Advice.quoted(Advice.command("undelete", need))) first"
+        case .needForOthers(_, _, let address):
+            "encrypt all of that folder again with \(Advice.quoted(Advice.command("key rotate --remote", address))) first"
         case .readBackDiffers: "try again; if that happens again, do not trust that folder"
         case .notTried: nil
         }

@@ -48,7 +48,7 @@ public struct RotateKeys: Sendable {
         self.context = context
     }
 
-    /// Encrypts all backups again that the available keys open, the oldest first.
+    /// Encrypts all backups again that the available keys open, the oldest first; those that wait for upload at last.
     ///
     /// - Parameter date: the current time.
     /// - Returns: the result for each encrypted backup.
@@ -57,7 +57,18 @@ public struct RotateKeys: Sendable {
         guard let recipients = try folder.keys.recipients() else {
             throw AgeError.badRecipients(reason: "there is no recipient")
         }
-        return try await context.withLock(folder) {
+        var outcome = try await rotate(for: recipients, at: date)
+        if let outbox = folder.outbox, try await !outbox.waiting().isEmpty {
+            let waiting = try await RotateKeys(in: outbox.folder, context: context)
+                .rotate(for: recipients, at: date)
+            outcome.items += waiting.items
+            outcome.problems += waiting.problems
+        }
+        return outcome
+    }
+
+    private func rotate(for recipients: [Recipient], at date: Date) async throws -> Outcome {
+        try await context.withLock(folder) {
             try context.removeLeftovers(of: folder)
             await context.removeRemoteLeftovers(of: folder)
             var outcome = Outcome()
@@ -74,7 +85,7 @@ public struct RotateKeys: Sendable {
                         by: received.backup,
                         at: date
                     )
-                    remember(recipients, of: new)
+                    folder.remember(recipients, of: new)
                     renamed.insert(received.backup.name.exact)
                     item.rotated = new
                     outcome.problems += received.problems + problems
@@ -114,21 +125,12 @@ public struct RotateKeys: Sendable {
         }
     }
 
-    private func remember(_ recipients: [Recipient], of backup: Backup) {
-        folder.memory.catalog.remember(
-            recipients: BackupKeys.digest(of: recipients),
-            of: backup.name,
-            in: folder.address
-        )
-    }
-
     /// Returns whether a killed run has encrypted a backup for the recipients.
     ///
     /// The file does not say for whom it is, nor does the digest say which passphrase.
     private func isRenewed(_ backup: Backup, for recipients: [Recipient]) -> Bool {
         guard !recipients.contains(where: \.isPassphrase) else { return false }
-        return folder.memory.catalog.recipients(of: backup.name, in: folder.address)
-            == BackupKeys.digest(of: recipients)
+        return folder.recipients(of: backup) == BackupKeys.digest(of: recipients)
     }
 
     /// Returns the new backup, under its own name; a killed run may already have made it.
@@ -158,7 +160,7 @@ public struct RotateKeys: Sendable {
             var copy = fresh
             copy.file.size = file.size
             let outcome = try await receive.put(parcel, as: copy, nil, among: others)
-            remember(recipients, of: outcome.backup)
+            folder.remember(recipients, of: outcome.backup)
             return outcome
         }
     }

@@ -64,6 +64,10 @@ struct BackupChoice {
         if let last, let made = safety.ownTime,
             last.began.timeIntervalSince(made) >= 1
         {
+            let deleted = try? await deletedSafety {
+                abs($0.ownTime?.timeIntervalSince(last.began) ?? .infinity) < 1
+            }
+            if let deleted { throw CommandError.undoDeleted(deleted) }
             let backup = last.backup.map(BackupName.display)
             throw CommandError.restoreWithoutSafety(of: backup, older: safety.displayName)
         }
@@ -80,11 +84,19 @@ struct BackupChoice {
                 )
             )
         } catch let error as BackupFolderError {
-            let trashed = (try? await folder.trashed()) ?? []
-            let safety = trashed.first { folder.backup($0).isSafety }
-            guard let safety, case .nothingToUndo = error else { throw error }
-            throw CommandError.undoDeleted(safety.displayName)
+            guard case .nothingToUndo = error,
+                let safety = try? await deletedSafety(where: { _ in true })
+            else { throw error }
+            throw CommandError.undoDeleted(safety)
         }
+    }
+
+    /// Returns the name of a safety backup in the trash; `nil` if there is none.
+    private func deletedSafety(where isMeant: (Backup) -> Bool) async throws -> String? {
+        try await folder.trashed().first {
+            let backup = folder.backup($0)
+            return backup.isSafety && isMeant(backup)
+        }?.displayName
     }
 
     /// Returns the last restore that replaced data of the stores directory, as far as the log has it.

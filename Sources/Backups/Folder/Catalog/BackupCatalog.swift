@@ -88,15 +88,32 @@ public final class BackupCatalog: Sendable {
                 if let header { backups[index].take(header, signature) }
                 remember(backups[index], in: address)
             case .sealed: backups[index].isSealed = true
-            case .unreadable(let isCutOff, let refusal):
-                // The backup is listed all the same, with the time in its name.
-                backups[index].isUnreadable = true
-                backups[index].isCutOff = isCutOff
-                backups[index].refusal = refusal
+            // The backup is listed all the same, with the time in its name.
+            case .unreadable: backups[index].takeFailure(of: glance)
             }
         }
+        lookAgain(at: &backups, besides: Set(unknown))
         for index in backups.indices { keys.judge(&backups[index]) }
         return backups
+    }
+
+    /// Looks at the newest remembered archive of each origin, for which older ones are removed.
+    ///
+    /// After a power cut, or as a placeholder of a cloud service, it may have its size and its time, and no content.
+    private func lookAgain(at backups: inout [Backup], besides seen: Set<Int>) {
+        let remembered = backups.indices.filter {
+            backups[$0].file.location != nil && !seen.contains($0)
+        }
+        for group in Dictionary(grouping: remembered, by: { backups[$0].origin }).values {
+            var group = group
+            while let place = group.indices.max(by: {
+                backups[group[$0]].time ?? .distantPast < backups[group[$1]].time ?? .distantPast
+            }) {
+                let index = group.remove(at: place)
+                backups[index].takeFailure(of: Glance(backups[index].file, keys: keys))
+                if !backups[index].isUnreadable { break }
+            }
+        }
     }
 
     private func recall(_ backup: inout Backup, in address: String) -> Bool {
@@ -454,5 +471,15 @@ public final class BackupCatalog: Sendable {
             return Content()
         }
         return (try? JSONDecoder().decode(Content.self, from: Data(bytes))) ?? Content()
+    }
+}
+
+extension Backup {
+    /// Takes over that a glance could not read the archive.
+    fileprivate mutating func takeFailure(of glance: Glance) {
+        guard case .unreadable(let isCutOff, let refusal) = glance else { return }
+        isUnreadable = true
+        self.isCutOff = isCutOff
+        self.refusal = refusal
     }
 }

@@ -48,7 +48,7 @@ enum Glance: Sendable {
         }
     }
 
-    private init(_ file: RemoteFile, keys: BackupKeys) {
+    init(_ file: RemoteFile, keys: BackupKeys) {
         guard let location = file.location else {
             preconditionFailure("an archive elsewhere is not looked at")
         }

@@ -1,3 +1,4 @@
+internal import Age
 internal import Backups
 internal import Files
 internal import History
@@ -85,6 +86,34 @@ extension CreateBackup {
             let damage = explain(error)
             await context.rememberCheck(of: whole, in: folder, damage: damage, at: options.date)
             throw FullNeeded(reason: "'\(whole.displayName)' is damaged: \(damage)")
+        }
+    }
+
+    /// Throws `FullNeeded` if the password does not open the backups that an increment is built on.
+    ///
+    /// The file does not say which password it has, and the password may have been changed.
+    func verifyPassword(of place: LineagePlan?, among backups: [Backup]) async throws {
+        guard let place, place.isIncrement else { return }
+        let names = Set([place.needs.first, place.needs.last].compactMap(\.?.name.exact))
+        for backup in backups where names.contains(backup.name.exact) {
+            guard try await opensWithPassword(backup) else {
+                throw FullNeeded(reason: "the password does not open '\(backup.displayName)'")
+            }
+        }
+    }
+
+    /// Returns whether the password opens a backup, unless other keys do; it does if the folder is unreachable.
+    func opensWithPassword(_ backup: Backup) async throws -> Bool {
+        guard backup.isEncrypted, try recipients()?.contains(where: \.isPassphrase) == true else {
+            return true
+        }
+        do {
+            try await folder.home(of: backup).checkKey(of: backup)
+            return true
+        } catch let error where error.isOfKeys {
+            return false
+        } catch let error where error.isUnreachable {
+            return true
         }
     }
 

@@ -107,8 +107,20 @@ struct CopyCommand: FolderCommand {
                 hint: "name a directory after '--to' for several"
             )
         }
+        guard recipients.recipient.isEmpty else {
+            throw UsageError(
+                "'--recipient' is for copies in a directory, and '\(printable(file))' is a file",
+                hint: "name a directory after '--to'"
+            )
+        }
         let folder = try invocation.folder()
         let backup = try await BackupChoice(in: folder, invocation).find(names[0])
+        guard BackupName.isEncrypted(file.lastComponent?.string ?? "") == backup.isEncrypted else {
+            throw UsageError(
+                "'\(backup.displayName)' is \(backup.isEncrypted ? "encrypted" : "not encrypted"), and '\(printable(file))' says otherwise",
+                hint: "end the name with '\(backup.isEncrypted ? ".zip.age" : ".zip")'"
+            )
+        }
         let outcome = try await FetchBackup(
             from: folder,
             allowsDamage: allowDamaged,

@@ -45,6 +45,8 @@ struct ImportCommand: FolderCommand {
         options.note = note
         options.sameName = sameName.sameName
         options.limits = invocation.profile.limits
+        // The profile's recipients are for new backups.
+        options.encryptsAgain = !recipients.recipient.isEmpty
         let outcome = try await ImportArchive(
             to: invocation.folder(),
             options: options,

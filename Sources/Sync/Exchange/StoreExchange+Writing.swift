@@ -124,18 +124,20 @@ extension StoreExchange {
                 name: store.path.description,
                 schema: layout.schema,
                 plan: plan,
-                numbers: numbers
-            ) { table, key, reference in
-                guard let table = layout.tables.first(where: { $0.schema.name == table.name })
-                else { return true }
-                return try sidecar.read { access in
-                    let id = try access.shadow.id(at: key, in: table.name)
-                    guard let state = try id.flatMap(access.states.known)?.state else {
-                        return true
+                numbers: numbers,
+                refers: { table, key, reference in
+                    guard let table = layout.tables.first(where: { $0.schema.name == table.name })
+                    else { return true }
+                    return try sidecar.read { access in
+                        let id = try access.shadow.id(at: key, in: table.name)
+                        guard let state = try id.flatMap(access.states.known)?.state else {
+                            return true
+                        }
+                        return table.plainPlaces(in: state).isDisjoint(with: reference.columns)
                     }
-                    return table.plainPlaces(in: state).isDisjoint(with: reference.columns)
-                }
-            }
+                },
+                sidecar: sidecar
+            )
         }
     }
 
@@ -258,6 +260,11 @@ extension StoreExchange {
                 try access.dirty.clean(step.id)
             }
             for id in written.leftOut { try access.dirty.mark(id) }
+            if try access.removed.companions.areThereAny {
+                for (step, image) in written.rows where image != nil {
+                    try access.removed.companions.forget(step.id)
+                }
+            }
             // A row may lack a file after it was written.
             try access.dirty.wait(planned.plan.waiting.keys)
             try access.intents.drop()

@@ -98,7 +98,14 @@ extension Sidecar {
                 cells.removeAll { $0.column == column }
                 cells.append((column, value))
             }
+            let companions =
+                try RowID(bytes: row.bytes(0)).map(access.removed.companions.companions) ?? []
             return try cells.map { ($0.column.description, try $0.value.words(in: access)) }
+                + companions.flatMap { companion in
+                    try companion.values.map {
+                        ("\(companion.table).\($0.0)", try $0.1.wire.words(in: access))
+                    }
+                }
         }
     }
 

@@ -19,8 +19,8 @@ struct KeptRows {
         let steps = plan.steps.filter { $0.new == nil && !back.contains($0.id) }
         if steps.isEmpty { return }
         var kept: [RowID: String] = [:]
-        for keeper in schema.keepers {
-            let named = try rows(naming: steps, by: keeper)
+        for keeper in schema.followers where keeper.forbidsDeletion {
+            let named = try finder.rows(naming: steps, by: keeper)
             // The check reads all of the table.
             if named.isEmpty || finder.breaksForeignKeys(keeper.table) { continue }
             for (_, id) in named { kept[id] = keeper.table.name }
@@ -31,7 +31,8 @@ struct KeptRows {
             // A row that a kept one belongs to stays as well.
             for table in view.tables {
                 for keeper in schema.table(table.schema.name)?.keepers ?? [] {
-                    for (key, id) in try rows(naming: steps, by: keeper) where kept[id] == nil {
+                    for (key, id) in try finder.rows(naming: steps, by: keeper)
+                    where kept[id] == nil {
                         guard let child = try values.access.shadow.id(at: key, in: table.name),
                             kept[child] != nil
                         else { continue }
@@ -58,37 +59,6 @@ struct KeptRows {
         let wires = try values.wires(stored, of: step.table)
         try access.removed.keep(Array(zip(step.table.columns.map(\.name), wires)), of: step.id)
     }
-
-    /// Returns the keys of the rows that refer to rows of steps, with the ids of these.
-    private func rows(
-        naming steps: [WritePlan.Step],
-        by keeper: Keeper
-    ) throws -> [(row: RowKey, id: RowID)] {
-        let steps = steps.filter { $0.table.schema.name.foldedIdentifier == keeper.parent }
-        guard let parent = steps.first?.table.schema else { return [] }
-        if parent.areRowID(keeper.parentColumns) {
-            let ids = Dictionary(steps.map { ($0.key, $0.id) }) { first, _ in first }
-            let numbers = steps.compactMap(\.key.number)
-            let column = keeper.columns[0]
-            return try finder.keys(of: keeper.table, whereColumn: column, isIn: numbers).compactMap
-            {
-                row in
-                let value = try finder.values([column], of: keeper.table, at: row)?.first
-                let number = value.map { KeyComparison.folded($0, .integer) }
-                guard case .integer(let number)? = number, let id = ids[.rowID(number)] else {
-                    return nil
-                }
-                return (row, id)
-            }
-        }
-        let terms = keeper.columns.map { keeper.table.columns[$0].name.sqlIdentifier }
-        return try steps.flatMap { step -> [(row: RowKey, id: RowID)] in
-            let named = try finder.values(keeper.parentColumns, of: parent, at: step.key)
-            guard let named, !named.contains(.null) else { return [] }
-            return try finder.keys(of: keeper.table, where: terms, are: named)
-                .map { ($0, step.id) }
-        }
-    }
 }
 
 extension SyncTable {
@@ -99,7 +69,8 @@ extension SyncTable {
                 table: schema,
                 columns: reference.columns,
                 parent: reference.parent,
-                parentColumns: reference.parentColumns
+                parentColumns: reference.parentColumns,
+                onDelete: .none
             )
         }
     }

@@ -144,6 +144,50 @@ struct StoreRows {
         return try run(insertion)
     }
 
+    /// Sets columns of the row of a table at a key; a row that SQLite refuses stays as it is.
+    func set(
+        _ values: [(name: String, value: StoredValue)],
+        of table: TableSchema,
+        at key: RowKey
+    ) throws {
+        if values.isEmpty { return }
+        let list = values.map { "\($0.name.sqlIdentifier) = ?" }.joined(separator: ", ")
+        let update = try Statement(
+            handle,
+            name: name,
+            "UPDATE OR ABORT main.\(table.name.sqlIdentifier) SET \(list) WHERE \(table.keyCondition)"
+        )
+        try update.bind(values.map(\.value) + key.values)
+        _ = try run(update)
+    }
+
+    /// Deletes the row of a table at a key.
+    func delete(_ table: TableSchema, at key: RowKey) throws {
+        let deletion = try Statement(
+            handle,
+            name: name,
+            "DELETE FROM main.\(table.name.sqlIdentifier) WHERE \(table.keyCondition)"
+        )
+        try deletion.bind(key.values)
+        _ = try run(deletion)
+    }
+
+    /// Adds a row to a table, under another number if its own is taken; a row that SQLite refuses is left out.
+    func add(_ values: [(name: String, value: StoredValue)], to table: TableSchema) throws {
+        let alias = table.rowIDAlias.map { table.columns[$0].name }
+        for values in [values, values.filter { $0.name != alias }] {
+            let list = values.map(\.name.sqlIdentifier).joined(separator: ", ")
+            let marks = values.map { _ in "?" }.joined(separator: ", ")
+            let insertion = try Statement(
+                handle,
+                name: name,
+                "INSERT OR ABORT INTO main.\(table.name.sqlIdentifier) (\(list)) VALUES (\(marks))"
+            )
+            try insertion.bind(values.map(\.value))
+            if try run(insertion) == nil { return }
+        }
+    }
+
     private func run(_ statement: Statement) throws -> String? {
         let code = sqlite3_step(statement.pointer)
         let words = String(cString: sqlite3_errmsg(handle))

@@ -50,6 +50,7 @@ struct StoreWrite {
     /// The columns' numbers in images.
     let numbers: [TableName: [Int64]]
     let refers: Refers
+    let sidecar: Sidecar
 
     /// The result of a write, of which nothing is written unless all is.
     enum Result {
@@ -75,9 +76,16 @@ struct StoreWrite {
         let written: Written? = try connection.writing(schema.triggers) { handle in
             var rows = StoreRows(handle, name: name, numbers)
             guard try rows.schemaVersion() == schema.version else { return nil }
+            var companions = try Companions(
+                of: plan.steps.filter(\.leavesKey),
+                in: schema,
+                RowFinder(handle, name: name),
+                rows
+            )
             let written = try apply(&rows, &refused)
             if refused.isEmpty { dangling = try self.dangling(written, rows) }
             guard refused.isEmpty, dangling.isEmpty else { return nil }
+            try settle(&companions, written)
             try raiseCounters(written, handle)
             try writeEntities(written, handle)
             return written
@@ -85,6 +93,40 @@ struct StoreWrite {
         if let written { return .written(written) }
         if !dangling.isEmpty { return .dangling(dangling) }
         return refused.isEmpty ? .outdated : .refused(refused)
+    }
+
+    /// Lets the data that are this device's alone follow their rows, and keeps those that go.
+    private func settle(_ companions: inout Companions, _ written: Written) throws {
+        let gone = Set(written.rows.lazy.filter { $0.image == nil }.map(\.step.id))
+        let shown = Dictionary(
+            written.rows.lazy.filter { $0.image != nil }.map { row in
+                let step = row.step
+                let isNew = step.old == nil
+                return (step.id, Companions.Heir(table: step.table, key: step.key, isNew: isNew))
+            }
+        ) { first, _ in first }
+        let (heirs, former) = try sidecar.read { access in
+            var heirs: [RowID: Companions.Heir] = [:]
+            for step in plan.steps where step.leavesKey {
+                let id = plan.successors[step.id] ?? step.id
+                heirs[step.id] = shown[id]
+                guard heirs[step.id] == nil, id != step.id, !gone.contains(id) else { continue }
+                heirs[step.id] = try access.shadow.row(id).map {
+                    Companions.Heir(table: step.table, key: $0.key, isNew: false)
+                }
+            }
+            let back =
+                try access.removed.companions.areThereAny
+                ? shown.filter { $0.value.isNew && !gone.contains($0.key) } : [:]
+            let former = try back.map { id, row in
+                (row: row, companions: try access.removed.companions.companions(of: id))
+            }
+            return (heirs, former)
+        }
+        try companions.settle(heirs: heirs, gone: gone, former: former)
+        if companions.kept.isEmpty { return }
+        // They are kept before they go. What a killed run has kept is replaced once the row does go.
+        try sidecar.write { try $0.removed.companions.keep(companions.kept) }
     }
 
     /// Applies the steps that the store still allows: first those that free keys, then those that take them.
@@ -189,6 +231,17 @@ extension TableMapping {
             index.isUnique
                 && (!schema.isPlain(index)
                     || index.keys.contains { places.contains($0.column ?? -1) })
+        }
+    }
+}
+
+extension WritePlan.Step {
+    /// Whether the row leaves its key, or a value by which others may refer to it.
+    fileprivate var leavesKey: Bool {
+        switch change {
+        case .delete: true
+        case .update(let changes): table.changesUniqueKey(changes.map(\.index))
+        case .insert: false
         }
     }
 }

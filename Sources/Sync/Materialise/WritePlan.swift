@@ -44,6 +44,9 @@ struct WritePlan {
     /// The rows that differ from the view and stay so for now, with their tables.
     private(set) var waiting: [RowID: TableName] = [:]
 
+    /// The rows that other rows are now, by these, as after a change of the key.
+    let successors: [RowID: RowID]
+
     var isEmpty: Bool { steps.isEmpty }
 
     /// The steps as intents, which the sidecar keeps until they are done.
@@ -64,6 +67,10 @@ struct WritePlan {
         acceptsChanges: Bool
     ) throws {
         let replaced = view.held.replaced
+        let same = view.held.filter { $0.why == .same }.compactMap { held in
+            held.other.map { (held.id, $0) }
+        }
+        successors = Dictionary(same) { first, _ in first }
         for table in view.tables {
             var desired = Dictionary(
                 (view.rows[table.name] ?? []).map { ($0.id, $0) },

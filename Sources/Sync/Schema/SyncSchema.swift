@@ -13,8 +13,10 @@ public struct SyncSchema: Sendable {
     public private(set) var triggers: [SyncTrigger] = []
     /// The names in the map that the store does not have: the store may be an older version's.
     public private(set) var unknownNames: [String] = []
-    /// The references of tables that do not sync that forbid to delete a row of one that does.
-    private(set) var keepers: [Keeper] = []
+    /// The references of tables that do not sync to tables that do.
+    private(set) var followers: [Keeper] = []
+    /// The references among tables that do not sync.
+    private(set) var nestedFollowers: [Keeper] = []
     /// The counter of the store's schema changes.
     public let version: Int64
     /// Whether the store belongs to Core Data.
@@ -88,7 +90,7 @@ public struct SyncSchema: Sendable {
             qualified.map { $0.table(references.found[$0.name] ?? [], rules) }
         )
         refusals += tables.sameNames
-        keepers = schema.tables.filter { table($0.name) == nil }.flatMap { keepers(of: $0, schema) }
+        (followers, nestedFollowers) = keepers(in: schema)
         digest = Self.digest(of: tables)
         (isCoreData, leftOut) = (coreData != nil, leftOut + tables.unnamedColumns)
         for table in tables {
@@ -99,19 +101,33 @@ public struct SyncSchema: Sendable {
         refusals += judged.refusals
     }
 
-    /// Returns the references of a table that forbid to delete rows of tables that sync.
-    private func keepers(of child: TableSchema, _ schema: StoreSchema) -> [Keeper] {
+    /// Returns the references of tables that do not sync: to tables that do, and among each other.
+    private func keepers(in schema: StoreSchema) -> ([Keeper], [Keeper]) {
+        let others = schema.tables.filter { table($0.name) == nil && $0.kind == .table }
+        let followers = others.flatMap { keepers(of: $0) { table($0)?.schema } }
+        let nested = others.flatMap { child in
+            keepers(of: child) { name in
+                others.first { $0.name.foldedIdentifier == name.foldedIdentifier }
+            }
+        }
+        return (followers, nested)
+    }
+
+    /// Returns the references of a table to those that a closure finds.
+    private func keepers(
+        of child: TableSchema,
+        parent find: (String) -> TableSchema?
+    ) -> [Keeper] {
         child.references.compactMap { reference in
-            guard [.none, .restrict].contains(reference.onDelete),
-                let parent = table(reference.parent)?.schema
-            else { return nil }
+            guard let parent = find(reference.parent) else { return nil }
             let targets = reference.parentColumns?.compactMap(parent.column) ?? parent.primaryKey
             guard targets.count == reference.columns.count else { return nil }
             return Keeper(
                 table: child,
                 columns: reference.columns,
                 parent: parent.name.foldedIdentifier,
-                parentColumns: targets
+                parentColumns: targets,
+                onDelete: reference.onDelete
             )
         }
     }
@@ -196,11 +212,15 @@ extension SchemaRules {
     }
 }
 
-/// A reference of a table that keeps the rows that it names from being deleted.
+/// A reference of rows of which sync knows nothing, or that belong to kept ones.
 struct Keeper: Sendable {
     let table: TableSchema
     let columns: [Int]
     /// The name of the table that it refers to, in ASCII lower case.
     let parent: ExactString
     let parentColumns: [Int]
+    let onDelete: ReferenceSchema.Action
+
+    /// Whether it keeps the rows that it names from being deleted.
+    var forbidsDeletion: Bool { [.none, .restrict].contains(onDelete) }
 }

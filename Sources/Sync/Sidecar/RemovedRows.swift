@@ -154,6 +154,7 @@ struct RemovedRows {
             """,
             [rules.removedBytes]
         )
+        try companions.expire()
     }
 
     /// Returns the number under which a row that is not shown is listed.

@@ -15,6 +15,9 @@ enum SidecarSchema {
         migrator.registerMigration("2") { database in
             try database.execute(sql: bulk)
         }
+        migrator.registerMigration("3") { database in
+            try database.execute(sql: companions)
+        }
         return migrator
     }
 
@@ -22,6 +25,13 @@ enum SidecarSchema {
     private static let bulk = """
         CREATE TABLE bulk (lo INTEGER PRIMARY KEY, hi INTEGER NOT NULL, t INTEGER NOT NULL,
             written INTEGER NOT NULL DEFAULT 0);
+        """
+
+    /// The data of this device alone that went with rows which are not in the store; see `Companion`.
+    private static let companions = """
+        CREATE TABLE companion (n INTEGER PRIMARY KEY, id BLOB NOT NULL, name TEXT NOT NULL, columns TEXT NOT NULL,
+            h BLOB NOT NULL, cells BLOB NOT NULL, emptied INTEGER NOT NULL);
+        CREATE INDEX companion_id ON companion (id);
         """
 
     /// The table that exists as long as a connection: the rows of a long look, in the order of their computation.

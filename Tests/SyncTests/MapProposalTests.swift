@@ -196,4 +196,103 @@ struct MapProposalTests {
             """#
         #expect(try propose(schema, map: other).guesses.isEmpty)
     }
+
+    @Test(
+        "names the parents that the store states, whatever the values are like",
+        arguments: [
+            ("idPath INTEGER", "id"), ("toIdPath INTEGER", "id"), ("value INTEGER", "sees"),
+            ("lang_code INTEGER", "sees"), ("value INTEGER", "keeps"), ("value INTEGER", "none"),
+        ]
+    )
+    func stated(column: String, by reason: String) throws {
+        let name = String(column.split(separator: " ")[0])
+        let triggers = [
+            "sees": """
+            CREATE TRIGGER sees BEFORE INSERT ON file BEGIN SELECT CASE WHEN
+                (SELECT idPath FROM path WHERE idPath = NEW.\(name)) IS NULL THEN RAISE(ABORT, 'no') END; END;
+            """,
+            "keeps": """
+            CREATE TRIGGER keeps BEFORE DELETE ON path BEGIN SELECT CASE WHEN
+                (SELECT count(*) FROM file WHERE "\(name)"=OLD.idPath) > 0 THEN RAISE(ABORT, 'no') END; END;
+            """,
+        ]
+        let proposal = try propose(
+            """
+            CREATE TABLE file (idFile INTEGER PRIMARY KEY, \(column));
+            CREATE TABLE path (idPath INTEGER PRIMARY KEY, text TEXT);
+            INSERT INTO path VALUES (1, 'a'), (2, 'b'), (3, 'c');
+            INSERT INTO file VALUES (1, 2), (2, 3), (3, 3);
+            """ + (triggers[reason] ?? "")
+        )
+        #expect(reference("file", name, in: proposal.map) == (reason == "none" ? nil : "path"))
+        #expect(proposal.guesses.count == (reason == "none" ? 0 : 1))
+    }
+
+    @Test(
+        "asks for the numbers of days, of times and of tables of one row, however few there are",
+        arguments: [
+            ("mood (day INTEGER PRIMARY KEY)", "(20261101), (20261102)", true),
+            ("mood (day INTEGER PRIMARY KEY)", nil, true),
+            ("revlog (id INTEGER PRIMARY KEY)", "(1700000000000)", true),
+            ("profile (id INTEGER PRIMARY KEY)", "(0)", true),
+            ("app_settings (id INTEGER PRIMARY KEY)", "(1)", true),
+            ("settings (id INTEGER PRIMARY KEY)", "(1), (2)", false),
+            ("note (id INTEGER PRIMARY KEY)", "(1)", false),
+            ("note (id INTEGER PRIMARY KEY)", "(1501), (1502)", false),
+        ]
+    )
+    func fewNumbers(table: String, rows: String?, isShared: Bool) throws {
+        let name = String(table.split(separator: " ")[0])
+        let insertion = rows.map { "INSERT INTO \(name) VALUES \($0);" } ?? ""
+        let proposal = try propose("CREATE TABLE \(table); \(insertion)")
+        let rules = try proposal.map.tables[#require(TableName(name))]
+        #expect((rules?.key == .shared) == isShared)
+        #expect(proposal.guesses.isEmpty != isShared)
+    }
+
+    @Test("leaves out tables of upgrades only if they are told to be such, or confirmed")
+    func upgrades() throws {
+        let schema = """
+            CREATE TABLE migrations (id INTEGER PRIMARY KEY, migration TEXT, batch INTEGER);
+            CREATE TABLE document (id INTEGER PRIMARY KEY, title TEXT);
+            CREATE TABLE versions (id INTEGER PRIMARY KEY, doc INTEGER REFERENCES document(id), body TEXT);
+            CREATE TABLE phinxlog (version INTEGER PRIMARY KEY, name TEXT);
+            """
+        let proposal = try propose(schema)
+        #expect(proposal.map.exclude.map(\.description) == ["migrations"])
+        #expect(proposal.guesses.map(\.subject) == ["migrations"])
+        #expect(try propose(schema, map: #"{"tables": {"migrations": {}}}"#).guesses.isEmpty)
+    }
+
+    @Test("knows a link by what it links")
+    func links() throws {
+        let proposal = try propose(
+            """
+            CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT);
+            CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE book_tag (id INTEGER PRIMARY KEY, book INTEGER NOT NULL REFERENCES book,
+                tag INTEGER NOT NULL REFERENCES tag, UNIQUE (book, tag));
+            CREATE TABLE page (id INTEGER PRIMARY KEY, book INTEGER NOT NULL REFERENCES book,
+                position INTEGER NOT NULL, UNIQUE (book, position));
+            """
+        )
+        let table = try #require(TableName("book_tag"))
+        #expect(proposal.map.tables[table]?.identity?.map(\.description) == ["book", "tag"])
+        #expect(try proposal.map.tables[#require(TableName("page"))] == nil)
+        #expect(proposal.guesses.isEmpty)
+    }
+
+    @Test("has a trigger skipped that only the application can run")
+    func impossibleTrigger() throws {
+        let proposal = try propose(
+            """
+            CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, sort TEXT);
+            CREATE TRIGGER sorts AFTER INSERT ON book BEGIN
+                UPDATE book SET sort = title_sort(NEW.title) WHERE id = NEW.id; END;
+            """
+        )
+        #expect(try proposal.map.triggers == [#require(TableName("sorts")): .skip])
+        #expect(try proposal.map.tables[#require(TableName("book"))] == nil)
+        #expect(proposal.guesses.first?.evidence.contains("title_sort") == true)
+    }
 }

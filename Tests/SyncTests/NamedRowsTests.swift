@@ -182,4 +182,20 @@ struct NamedRowsTests {
         try await phone.sync(at: start + 60)
         try pair.expectEqual("SELECT name FROM kind ORDER BY 1", ["a", "b"])
     }
+
+    @Test("are one on the device that gives two the same name, too", arguments: [false, true])
+    func sameNameHere(isRenamed: Bool) async throws {
+        for device in [desk, phone] { try await device.enable(at: start, map: map) }
+        try desk.edit("INSERT INTO kind (name, color) VALUES ('red', 1), ('blue', 2)")
+        try await pair.exchange(desk, phone, at: 1)
+        try phone.edit(
+            isRenamed
+                ? "UPDATE kind SET name = 'red' WHERE name = 'blue'"
+                : "INSERT INTO kind (name, color) VALUES ('red', 3)"
+        )
+        try await pair.exchange(phone, desk, phone, at: 2)
+        let shown = isRenamed ? ["red|1"] : ["blue|2", "red|1"]
+        try pair.expectEqual(Self.kinds, shown)
+        #expect(try phone.unshown.count == 1)
+    }
 }

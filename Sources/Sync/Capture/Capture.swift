@@ -233,11 +233,8 @@ struct Capture {
         let delta = try movingContent(of: delta, in: table)
         guard let joined = try access.states.join(delta, in: table) else { return }
         // The store may lack other known values of the row, or values that win.
-        if joined.old != nil {
-            try access.dirty.mark(delta.id)
-        } else {
-            try lookAtNew(delta, in: table)
-        }
+        if joined.old != nil { try access.dirty.mark(delta.id) }
+        try lookAtNew(delta, in: table, isEdit: joined.old != nil)
         result.changes += 1
         try outgoing.add(delta, to: table)
     }
@@ -284,11 +281,15 @@ struct Capture {
         return delta
     }
 
-    /// Has a new row looked at if it may be shown differently from the store, or if other rows wait for it.
-    private func lookAtNew(_ delta: RowDelta, in name: TableName) throws {
+    /// Has a row looked at if it may be shown differently from the store, or if other rows wait for it.
+    private func lookAtNew(_ delta: RowDelta, in name: TableName, isEdit: Bool = false) throws {
+        let table = tables.first { $0.name == name }
+        // No index of the store keeps two rows from having the identity of one.
+        if table?.isNamed == true { return try access.dirty.mark(delta.id) }
+        if isEdit { return }
         // It is unknown whether the row that values name exists.
-        let names = tables.first { $0.name == name }?.references.contains(where: \.isByValue)
-        if try names ?? true || access.held.hasTies { try access.dirty.markAltered(delta.id) }
+        let names = table?.references.contains(where: \.isByValue) ?? true
+        if try names || access.held.hasTies { try access.dirty.markAltered(delta.id) }
     }
 
     /// Sends the content of the file that a cell of a row names.

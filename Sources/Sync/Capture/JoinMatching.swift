@@ -49,7 +49,7 @@ struct JoinMatching {
         var likeness = Likeness()
         for (column, (one, other)) in zip(columns, zip(rows[0].values, values))
         where !column.isBlank(one) || !column.isBlank(other) {
-            likeness.count(isEqual: one == other, isText: false)
+            likeness.count(isEqual: one == other, isText: one.isText || other.isText)
         }
         return likeness
     }

@@ -12,10 +12,16 @@ struct Likeness {
     /// Whether a text is among those that are alike.
     private(set) var hasText = false
 
+    /// Whether a text is among those that differ: two rows often have their units and numbers alike.
+    private var hasOtherText = false
+
     /// Counts a column that is not blank.
     mutating func count(isEqual: Bool, isText: Bool) {
         filled += 1
-        guard isEqual else { return }
+        guard isEqual else {
+            hasOtherText = hasOtherText || isText
+            return
+        }
         equal += 1
         hasText = hasText || isText
     }
@@ -23,13 +29,16 @@ struct Likeness {
     /// Whether most columns are alike; it is `false` if there is nothing to compare.
     var isOfMost: Bool { equal * 2 > filled }
 
+    /// Whether the rows show that a number means the same row in both stores.
+    var provesNumber: Bool { isOfMost && !hasOtherText }
+
     /// Returns whether the rows at one number of two stores may be the same, one of them edited.
     ///
     /// - Parameter isCommon: whether the stores have a row with a higher number alike. SQLite gives only numbers above
     ///   the highest, so neither has given the number to another row.
     /// - Returns: `false` if they are two rows.
     func mayBeOfSame(isCommon: Bool) -> Bool {
-        isOfMost || filled == 0 || isCommon && (equal > 0 || filled == 1)
+        provesNumber || filled == 0 || isCommon && (equal > 0 || filled == 1)
     }
 
     /// Whether two rows can only be the same.
@@ -53,7 +62,8 @@ extension TableMapping {
         for (column, number) in zip(columns, numbers) {
             let (part, present) = (one[number], other[number])
             if column.isBlank(part), column.isBlank(present) { continue }
-            likeness.count(isEqual: part == present, isText: part?.isText == true)
+            let isText = part?.isText == true || present?.isText == true
+            likeness.count(isEqual: part == present, isText: isText)
         }
         return likeness
     }

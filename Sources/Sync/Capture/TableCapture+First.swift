@@ -128,7 +128,7 @@ extension TableCapture {
             }
             let values = try content(of: news[index], table.columns, capture)
             guard let likeness = matching.likeness(at: number, with: values) else { continue }
-            if likeness.isOfMost { last = max(last, number) }
+            if likeness.provesNumber { last = max(last, number) }
             found.append((index, number, likeness))
         }
         for (index, number, likeness) in found where likeness.mayBeOfSame(isCommon: number <= last)

@@ -175,7 +175,7 @@ final class TableCapture {
         for row in changed {
             let now = try row.image.partsByColumn()
             let likeness = try table.likeness(table.parts(of: row.old, numbers), now, numbers)
-            if likeness.isOfMost {
+            if likeness.provesNumber {
                 greatestSame = greatestSame.map { max($0, row.old.key) } ?? row.old.key
             }
             likenesses[row.old.key] = likeness
@@ -435,7 +435,7 @@ struct RowMatch {
 
 extension Value {
     /// Whether it is a text with content.
-    fileprivate var isText: Bool {
+    var isText: Bool {
         switch self {
         case .text(let bytes): !bytes.isEmpty
         case .longText: true

@@ -29,6 +29,8 @@ public enum TakenConflict: Equatable, Sendable {
 
 /// A row that is taken back.
 public struct TakenRow: Equatable, Sendable {
+    /// The row's id, as `UnshownRow` has it.
+    public var row: String
     public var table: String
     /// A text of the row by which a person may recognise it.
     public var title: String?
@@ -47,6 +49,7 @@ public struct TakenRow: Equatable, Sendable {
         _ access: SidecarAccess
     ) throws {
         self.table = table.description
+        row = delta.id.description
         title = try access.states.title(of: delta.id)
         let wasShown = try former?.isAlive == true && access.shadow.has(delta.id)
         isBack = delta.state.isAlive && !wasShown
@@ -58,10 +61,14 @@ public struct TakenRow: Equatable, Sendable {
 
     /// The row and what became of it, in words.
     public var description: String {
-        let row = "\(table)\(title.map { " '\($0)'" } ?? "")"
-        if isBack { return "\(row) is back" }
-        if isDeleted { return "\(row) is deleted" }
-        return "\(row): \(values.joined(separator: ", "))"
+        if isBack { return "\(name) is back" }
+        if isDeleted { return "\(name) is deleted" }
+        return "\(name): \(values.joined(separator: ", "))"
+    }
+
+    /// Its table and title.
+    public var name: String {
+        "\(table)\(title.map { " '\($0)'" } ?? "")"
     }
 }
 

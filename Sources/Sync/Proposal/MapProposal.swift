@@ -324,11 +324,12 @@ extension SyncTable {
         "preferences", "prefs", "profile", "setting", "settings", "state",
     ]
 
-    /// Returns why the numbers of its rows seem to mean something on all devices; `nil` if they do not.
+    /// Returns the reason why its rows' numbers seem to mean something on all devices; `nil` if they do not.
     ///
     /// - Parameters:
     ///   - range: the numbers; `nil` if the table has no rows.
     ///   - column: the column that has them.
+    /// - Returns: the reason.
     fileprivate func evidenceOfSharedNumbers(
         _ range: ColumnValues.Range?,
         named column: ColumnSchema

@@ -135,8 +135,10 @@ extension ViewPart {
             if hasCompetitors { try addHeld(like: asked, of: table, mirror) }
             let image = shadow[key.id]?.row.image
             for values in asked {
-                // The store has the row with these keys, so no other row has them.
-                if table.image(values, view.numbers[table.name] ?? []) == image { continue }
+                // The store has the row with these keys, so no other row has them, unless only the map says so.
+                if !table.isNamed, table.image(values, view.numbers[table.name] ?? []) == image {
+                    continue
+                }
                 guard let keys = try mirror.rows(like: values, of: table.schema, in: finder) else {
                     isOpen = true
                     return

@@ -138,8 +138,16 @@ struct SyncConflictsCommand: AsyncParsableCommand {
             ).run([store])
             let isSent = synced.allSatisfy { $0.error == nil && $0.overview.unsentFiles == 0 }
             let place = isSent ? "on all devices" : "and on the others after the next exchange"
+            let unshown = try SettleConflicts(in: places, context: invocation.context)
+                .list(store).unshown
             for row in rows {
-                invocation.context.report(.note("\(row.description), \(place)"))
+                let held = unshown.first { $0.row == row.row && $0.column == nil }
+                invocation.context.report(
+                    .note(
+                        held.map { "\(row.name) is not shown: \($0.reason)" }
+                            ?? "\(row.description), \(place)"
+                    )
+                )
             }
             try invocation.console.answer(SyncRunAnswer(synced, invocation))
             return SyncInputs(invocation).result(of: synced)

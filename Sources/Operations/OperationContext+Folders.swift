@@ -136,19 +136,3 @@ extension OperationContext {
         return try sink.finish()
     }
 }
-
-extension BackupFolder {
-    /// Remembers for whom a backup was encrypted again.
-    func remember(_ recipients: [Recipient], of backup: Backup) {
-        memory.catalog.remember(
-            recipients: BackupKeys.digest(of: recipients),
-            of: backup.name,
-            in: address
-        )
-    }
-
-    /// Returns the digest of those for whom a backup was encrypted again; `nil` if it was not, or elsewhere.
-    func recipients(of backup: Backup) -> String? {
-        memory.catalog.recipients(of: backup.name, in: address)
-    }
-}

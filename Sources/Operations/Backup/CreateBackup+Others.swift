@@ -40,7 +40,8 @@ extension CreateBackup {
             try await home.remote.list().contains(where: {
                 $0.name.exact == newest.name.exact && $0.size == newest.size
             }),
-            try await home.isThere(newest), try await opensWithPassword(newest)
+            try await home.isThere(newest),
+            try await PasswordCheck(folder: folder).opens(newest)
         else { return nil }
         return newest
     }

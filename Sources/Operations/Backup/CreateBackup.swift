@@ -249,7 +249,6 @@ public struct CreateBackup: Sendable {
             )
             do {
                 try await verifyBase(of: place, among: backups)
-                try await verifyPassword(of: place, among: backups)
                 var plan = try BackupPlan(
                     options: options,
                     folder: folder,

@@ -283,7 +283,7 @@ private struct BackupCopy {
             copy.file.size = file.size
             let outcome = try await receive.put(parcel, as: copy, noted, among: there)
             if let recipients = options.recipients {
-                receive.folder.remember(recipients, of: outcome.backup)
+                receive.remember(recipients, of: outcome)
             }
             return outcome
         }
@@ -340,7 +340,11 @@ private struct BackupCopy {
         let names = Set((header.needs ?? []).map { BackupName.display($0.name).exact })
         for need in there
         where need.lineage == header.lineage && names.contains(need.displayName.exact) {
-            guard let known = receive.folder.recipients(of: need),
+            guard
+                let known = receive.folder.memory.catalog.recipients(
+                    of: need.name,
+                    in: receive.folder.address
+                ),
                 known != BackupKeys.digest(of: recipients)
             else { continue }
             throw MovingError.needForOthers(

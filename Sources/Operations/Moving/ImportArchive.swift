@@ -175,25 +175,13 @@ public struct ImportArchive: Sendable {
         let received = try await receive.resealing(parcel, named: newName, for: recipients) {
             parcel,
             file -> ReceiveArchive.Outcome in
-            let backup = try folder.backup(file, of: archived)
-            if let same = try await whole(
-                sameAs: backup,
-                among: there,
-                for: recipients,
-                receive
-            ) {
-                return .init(backup: same, wasThere: true)
-            }
-            let isBare = options.tags.isEmpty && options.note == nil
-            let added = Annotation(of: file.name, tags: options.tags, note: options.note)
-            let outcome = try await receive.put(
+            try await add(
                 parcel,
-                as: backup,
-                isBare ? nil : added,
-                among: there
+                folder.backup(file, of: archived),
+                for: recipients,
+                there,
+                receive
             )
-            if let recipients { folder.remember(recipients, of: outcome.backup) }
-            return outcome
         }
         return Outcome(
             backup: received.backup,
@@ -205,6 +193,28 @@ public struct ImportArchive: Sendable {
             bytes: archived.bytes,
             problems: received.problems
         )
+    }
+
+    /// Adds a parcel to the folder, unless the folder has a whole one that equals it.
+    private func add(
+        _ parcel: ReceiveArchive.Parcel,
+        _ backup: Backup,
+        for recipients: [Recipient]?,
+        _ there: [Backup],
+        _ receive: ReceiveArchive
+    ) async throws -> ReceiveArchive.Outcome {
+        let same = try await whole(sameAs: backup, among: there, for: recipients, receive)
+        if let same { return .init(backup: same, wasThere: true) }
+        let isBare = options.tags.isEmpty && options.note == nil
+        let added = Annotation(of: backup.file.name, tags: options.tags, note: options.note)
+        let outcome = try await receive.put(
+            parcel,
+            as: backup,
+            isBare ? nil : added,
+            among: there
+        )
+        if let recipients { receive.remember(recipients, of: outcome) }
+        return outcome
     }
 
     /// Returns a backup that equals the imported one, is whole and is for the recipients; `nil` if there is none.

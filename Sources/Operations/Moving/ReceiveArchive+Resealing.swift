@@ -41,4 +41,9 @@ extension ReceiveArchive {
             RemoteFile(name: BackupName.fitting(name + ending), size: size)
         )
     }
+
+    /// Remembers for whom a backup was encrypted again.
+    func remember(_ recipients: [Recipient], of outcome: Outcome) {
+        folder.memory.catalog.remember(recipients, of: outcome.backup.name, in: folder.address)
+    }
 }

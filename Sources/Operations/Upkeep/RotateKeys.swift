@@ -85,7 +85,7 @@ public struct RotateKeys: Sendable {
                         by: received.backup,
                         at: date
                     )
-                    folder.remember(recipients, of: new)
+                    folder.memory.catalog.remember(recipients, of: new.name, in: folder.address)
                     renamed.insert(received.backup.name.exact)
                     item.rotated = new
                     outcome.problems += received.problems + problems
@@ -130,7 +130,8 @@ public struct RotateKeys: Sendable {
     /// The file does not say for whom it is, nor does the digest say which passphrase.
     private func isRenewed(_ backup: Backup, for recipients: [Recipient]) -> Bool {
         guard !recipients.contains(where: \.isPassphrase) else { return false }
-        return folder.recipients(of: backup) == BackupKeys.digest(of: recipients)
+        return folder.memory.catalog.recipients(of: backup.name, in: folder.address)
+            == BackupKeys.digest(of: recipients)
     }
 
     /// Returns the new backup, under its own name; a killed run may already have made it.
@@ -160,7 +161,7 @@ public struct RotateKeys: Sendable {
             var copy = fresh
             copy.file.size = file.size
             let outcome = try await receive.put(parcel, as: copy, nil, among: others)
-            folder.remember(recipients, of: outcome.backup)
+            receive.remember(recipients, of: outcome)
             return outcome
         }
     }

@@ -62,6 +62,28 @@ struct PruneKnowingDamageTests {
         #expect(try await scene.list().map(\.damage) == ["cut", nil])
     }
 
+    @Test("does not count the newest if its file has lost its content, and kept its size and time")
+    func emptied() async throws {
+        let names = try await backUp(daysAgo: [3, 2, 1, 0])
+        // The catalog knows all of them.
+        let catalog = scene.catalog
+        var options = PruneBackups.Options(policy: RetentionPolicy(), now: Scene.morning + 60)
+        options.policy.counts[.last] = 1
+        let folder = scene.folder(catalog: catalog)
+        _ = try await folder.list()
+        for name in names.suffix(2) {
+            let path = scene.remotePath.appending(name)
+            let info = try FileInfo(of: path)
+            let file = try FileHandle(forWritingTo: URL(filePath: path.string))
+            try file.write(contentsOf: Data(count: Int(info.size)))
+            try file.close()
+            try File.open(path).setModified(info.modified)
+        }
+        let pruned = try await PruneBackups(in: folder, options: options, context: scene.context())
+            .run()
+        #expect(pruned.removed.map(\.name) == [names[0]])
+    }
+
     @Test("keeps, and does not count, what was found to be damaged")
     func foundDamaged() async throws {
         let names = try await backUp(daysAgo: [2, 1, 0])

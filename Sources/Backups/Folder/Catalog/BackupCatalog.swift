@@ -1,4 +1,4 @@
-internal import Age
+package import Age
 internal import Files
 public import Foundation
 internal import Remotes
@@ -89,7 +89,7 @@ public final class BackupCatalog: Sendable {
                 remember(backups[index], in: address)
             case .sealed: backups[index].isSealed = true
             // The backup is listed all the same, with the time in its name.
-            case .unreadable: backups[index].takeFailure(of: glance)
+            case .unreadable: glance.mark(&backups[index])
             }
         }
         lookAgain(at: &backups, besides: Set(unknown))
@@ -110,7 +110,7 @@ public final class BackupCatalog: Sendable {
                 backups[group[$0]].time ?? .distantPast < backups[group[$1]].time ?? .distantPast
             }) {
                 let index = group.remove(at: place)
-                backups[index].takeFailure(of: Glance(backups[index].file, keys: keys))
+                Glance(backups[index].file, keys: keys).mark(&backups[index])
                 if !backups[index].isUnreadable { break }
             }
         }
@@ -360,7 +360,8 @@ public final class BackupCatalog: Sendable {
     }
 
     /// Remembers for whom a file was encrypted again: its manifest has the recipients of before.
-    package func remember(recipients: String?, of name: String, in address: String) {
+    package func remember(_ recipients: [Recipient], of name: String, in address: String) {
+        let recipients = BackupKeys.digest(of: recipients)
         change {
             var folder = $0.folders[address.exact] ?? Folder()
             folder.recipients = folder.recipients ?? [:]
@@ -471,15 +472,5 @@ public final class BackupCatalog: Sendable {
             return Content()
         }
         return (try? JSONDecoder().decode(Content.self, from: Data(bytes))) ?? Content()
-    }
-}
-
-extension Backup {
-    /// Takes over that a glance could not read the archive.
-    fileprivate mutating func takeFailure(of glance: Glance) {
-        guard case .unreadable(let isCutOff, let refusal) = glance else { return }
-        isUnreadable = true
-        self.isCutOff = isCutOff
-        self.refusal = refusal
     }
 }

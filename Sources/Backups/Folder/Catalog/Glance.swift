@@ -64,4 +64,12 @@ enum Glance: Sendable {
             )
         }
     }
+
+    /// Marks a backup whose archive could not be read.
+    func mark(_ backup: inout Backup) {
+        guard case .unreadable(let isCutOff, let refusal) = self else { return }
+        backup.isUnreadable = true
+        backup.isCutOff = isCutOff
+        backup.refusal = refusal
+    }
 }

@@ -66,8 +66,9 @@ extension CreateBackup {
     /// increments need it.
     ///
     /// An archive on another machine was compared by its hash during the upload, if the remote supports hashes.
-    /// - Throws: `FullNeeded` if it is damaged; `CancellationError`.
+    /// - Throws: `FullNeeded` if it is damaged, or if the password does not open it; `CancellationError`.
     func verifyBase(of place: LineagePlan?, among backups: [Backup]) async throws {
+        try await PasswordCheck(folder: folder).verify(place, among: backups)
         guard let place, place.needs.count == 1, let need = place.needs.first,
             !backups.contains(where: { $0.isIncrement && $0.lineage == place.lineage }),
             let whole = backups.first(where: {
@@ -86,34 +87,6 @@ extension CreateBackup {
             let damage = explain(error)
             await context.rememberCheck(of: whole, in: folder, damage: damage, at: options.date)
             throw FullNeeded(reason: "'\(whole.displayName)' is damaged: \(damage)")
-        }
-    }
-
-    /// Throws `FullNeeded` if the password does not open the backups that an increment is built on.
-    ///
-    /// The file does not say which password it has, and the password may have been changed.
-    func verifyPassword(of place: LineagePlan?, among backups: [Backup]) async throws {
-        guard let place, place.isIncrement else { return }
-        let names = Set([place.needs.first, place.needs.last].compactMap(\.?.name.exact))
-        for backup in backups where names.contains(backup.name.exact) {
-            guard try await opensWithPassword(backup) else {
-                throw FullNeeded(reason: "the password does not open '\(backup.displayName)'")
-            }
-        }
-    }
-
-    /// Returns whether the password opens a backup, unless other keys do; it does if the folder is unreachable.
-    func opensWithPassword(_ backup: Backup) async throws -> Bool {
-        guard backup.isEncrypted, try recipients()?.contains(where: \.isPassphrase) == true else {
-            return true
-        }
-        do {
-            try await folder.home(of: backup).checkKey(of: backup)
-            return true
-        } catch let error where error.isOfKeys {
-            return false
-        } catch let error where error.isUnreachable {
-            return true
         }
     }
 
@@ -141,6 +114,36 @@ extension Error {
         case let needed as FullNeeded: needed.reason
         case HistoryError.damaged: explain(self)
         default: nil
+        }
+    }
+}
+
+/// The check that a password opens backups: the files do not say which one they have, and it may have been changed.
+struct PasswordCheck {
+    let folder: BackupFolder
+
+    /// Throws `FullNeeded` if the password does not open the backups that an increment is built on.
+    func verify(_ place: LineagePlan?, among backups: [Backup]) async throws {
+        guard let place, place.isIncrement else { return }
+        let names = Set([place.needs.first, place.needs.last].compactMap(\.?.name.exact))
+        for backup in backups where names.contains(backup.name.exact) {
+            guard try await opens(backup) else {
+                throw FullNeeded(reason: "the password does not open '\(backup.displayName)'")
+            }
+        }
+    }
+
+    /// Returns whether the password opens a backup, unless keys do; it does if the folder is unreachable.
+    func opens(_ backup: Backup) async throws -> Bool {
+        let recipients = try folder.keys.recipients() ?? []
+        guard backup.isEncrypted, recipients.contains(where: \.isPassphrase) else { return true }
+        do {
+            try await folder.home(of: backup).checkKey(of: backup)
+            return true
+        } catch let error where error.isOfKeys {
+            return false
+        } catch let error where error.isUnreachable {
+            return true
         }
     }
 }

@@ -291,6 +291,36 @@ struct MigrationTests {
         )
     }
 
+    @Test("that gives rows other keys stops the exchange, whatever a map says of references")
+    func otherKeys() async throws {
+        let columns = "id INTEGER PRIMARY KEY, name TEXT, price INTEGER, parent"
+        for device in [desk, phone] {
+            try device.edit(Self.rebuild("item", "\(columns) INTEGER REFERENCES list(id)"))
+        }
+        try await begin()
+        try desk.edit(
+            """
+            CREATE TABLE rebuilt (id TEXT PRIMARY KEY, name TEXT);
+            INSERT INTO rebuilt SELECT 'key of ' || id, name FROM list;
+            """
+        )
+        try desk.edit(Self.rebuild("item", "\(columns) TEXT REFERENCES list(id)"))
+        try desk.edit("UPDATE item SET parent = 'key of ' || parent")
+        try desk.edit("DROP TABLE list; ALTER TABLE rebuilt RENAME TO list")
+        let refusal = SyncRefusal.otherKeys(parent: "list", table: "item", column: "parent")
+        await #expect(throws: refusal) { try await desk.sync(at: start + 120) }
+        let json = #"{"tables": {"item": {"references": {"parent": "none"}}}}"#
+        let sidecar = try Sidecar(in: desk.sidecarPath)
+        try sidecar.publish(
+            SyncMap(json: Array(json.utf8), name: "map"),
+            at: start + 180,
+            program: "test 1"
+        )
+        try sidecar.close()
+        await #expect(throws: refusal) { try await desk.sync(at: start + 240) }
+        #expect(try phone.rows("SELECT parent FROM item ORDER BY 1") == ["1", "1", "2"])
+    }
+
     @Test("lets rows be without what identifies them: a device with the old one waits with them")
     func nullKeys() async throws {
         try await begin()

@@ -33,6 +33,8 @@ public enum SyncRefusal: ExplainedError, Equatable {
     case sameName(String, other: String)
     /// With the new schema, a column names rows of another table than before, or of none.
     case otherReference(table: String, column: String, parent: String?, was: String?)
+    /// The rows of a table that others refer to had numbers of SQLite's, and have other keys in the new schema.
+    case otherKeys(parent: String, table: String, column: String)
     /// With the new schema, a table or a column is gone while another one like it has appeared.
     case renamed(table: String, column: String?, was: String)
 
@@ -71,12 +73,12 @@ public enum SyncRefusal: ExplainedError, Equatable {
         case .sameName(let name, let other):
             "'\(name)' and '\(other)' would travel by the same name: the map says that one had the name of the"
                 + " other"
-        case .otherReference(let table, let column, let parent?, nil):
-            "'\(table).\(column)' refers to '\(parent)' in the new schema, but was synced as a number"
-        case .otherReference(let table, let column, let parent?, let was?):
-            "'\(table).\(column)' refers to '\(parent)' in the new schema, but was synced as a reference to '\(was)'"
+        case .otherReference(let table, let column, let parent?, let was):
+            "'\(table).\(column)' refers to '\(parent)' in the new schema, but was synced as a \(was.map { "reference to '\($0)'" } ?? "number")"
         case .otherReference(let table, let column, nil, let was):
             "'\(table).\(column)' is no reference in the new schema, but was synced as one to '\(was ?? "")'"
+        case .otherKeys(let parent, let table, let column):
+            "the rows of '\(parent)', which '\(table).\(column)' names, have keys of another kind in the new schema"
         case .renamed(let table, nil, let was): "is '\(table)' the table '\(was)', which is gone?"
         case .renamed(let table, let column?, let was):
             "is '\(table).\(column)' the column '\(was)', which is gone?"
@@ -105,7 +107,7 @@ public enum SyncRefusal: ExplainedError, Equatable {
     /// Whether a map can say what is missing.
     private var isSettledByMap: Bool {
         switch self {
-        case .encoding, .coreData: false
+        case .encoding, .coreData, .otherKeys: false
         case .collation, .function, .unwritable, .mixedTrigger, .strangeTrigger,
             .undeclaredReference, .referenceToLeftOut, .unknownReference, .identity,
             .ambiguousIdentity, .localWithoutDefault, .sameName, .otherReference, .renamed:
@@ -140,6 +142,8 @@ public enum SyncRefusal: ExplainedError, Equatable {
         case .sameName: "take 'was' out of the map, unless the old name is gone from the store"
         case .otherReference(let table, let column, let parent, let was):
             #"say in the map: {"tables": {"\#(table)": {"references": {"\#(column)": "\#(parent ?? was ?? "TABLE")"}}}}"#
+        case .otherKeys:
+            "leave the group with 'grocerydude sync disable', begin another one with 'grocerydude sync enable --group NAME', and join it on the other devices with copies of this store"
         case .renamed(let table, nil, let was):
             #"say in the map: {"tables": {"\#(table)": {"was": "\#(was)"}}}, or "\#(table)" if it is new"#
         case .renamed(let table, let column?, let was):

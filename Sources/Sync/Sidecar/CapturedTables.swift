@@ -127,7 +127,7 @@ struct CapturedTables {
     ///   - tables: the tables that sync.
     ///   - snapshot: the store.
     /// - Returns: the changes since the last capture.
-    /// - Throws: `SyncRefusal.renamed`, `SyncRefusal.otherReference` if a column now names rows of another table, and
+    /// - Throws: `SyncRefusal.renamed`, `SyncRefusal.otherKeys`, `SyncRefusal.otherReference` if a column now names rows of another table, and
     ///   the map does not say so; `SidecarError`.
     func takeSchema(
         _ id: Digest,
@@ -191,6 +191,13 @@ struct CapturedTables {
         let was = former.parent(of: column.name, in: table.name)
         guard was?.exact != column.parent?.description.exact else { return }
         let name = table.schema.columns[column.place].name
+        let isByValue = table.references.contains {
+            $0.isByValue && $0.columns.contains(column.name)
+        }
+        // Older devices would show these values as numbers, so no map can settle it.
+        if let was, column.parent == nil, isByValue {
+            throw SyncRefusal.otherKeys(parent: was, table: table.schema.name, column: name)
+        }
         let rule = rules.tables[table.schema.name.foldedIdentifier]
         guard rule?.references[name.foldedIdentifier] == nil else { return }
         throw SyncRefusal.otherReference(

@@ -118,7 +118,7 @@ struct CommandTests {
         )
         #expect(try run("backup").status == 0)
         #expect(try run("backup").status == 0)
-        expect(10, "2 backups", "latest", from: try run("restore", "Stores", "--yes"))
+        expect(10, "2 backups", "more of the name", from: try run("restore", "Stores", "--yes"))
         expect(10, "no backup named 'x'", from: try run("show", "x"))
         let unasked = "cannot ask for confirmation: no terminal"
         expect(64, unasked, "--yes", from: try run("restore", "latest"))

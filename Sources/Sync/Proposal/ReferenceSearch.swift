@@ -90,7 +90,7 @@ struct ReferenceSearch {
         // A key that is called as a reference is, and names no rows, is only a key.
         let isOwnKey = table.schema.primaryKey == [place]
         if !isOwnKey, let found = try stated(column.name, sample, in: table) { return found }
-        let named = named(hint, name) ?? (isRole ? persons : nil)
+        let named = named(hint, name, isRelation: isRelation) ?? (isRole ? persons : nil)
         if isSure, named == nil, let partner = kind(of: hint.stem, in: table) {
             let evidence =
                 "with '\(partner)' it may name rows of several tables, whose keys mean other rows elsewhere"
@@ -101,7 +101,7 @@ struct ReferenceSearch {
             return nil
         }
         if sample.numbers.isEmpty {
-            let own = isRelation ? parents.first { $0.name == table.name } : nil
+            let own = isRelation || isRole ? parents.first { $0.name == table.name } : nil
             // Once it has values, a column that is called as a table is refused without a decision.
             let isNamed = isSure || hint.stem != nil || isNamesake(name)
             let parent = isNamed ? named ?? own : nil
@@ -192,9 +192,10 @@ struct ReferenceSearch {
     }
 
     /// Returns the table that a column's name means: by its whole name, or by its last words.
-    private func named(_ hint: NamedParent, _ column: String) -> SyncTable? {
+    private func named(_ hint: NamedParent, _ column: String, isRelation: Bool) -> SyncTable? {
         let words = column.split(separator: "_").map(String.init)
-        let ends = Self.isMeasure(column) ? [words.last] : [words.last, words.first]
+        let isOfWord = isRelation || Self.isMeasure(column)
+        let ends = isOfWord ? [words.last] : [words.last, words.first]
         let stems = ([hint.stem, column] + ends).compactMap { $0 }
             .filter { !Self.relations.contains($0) }
         let names = parents.map { ($0, $0.name.foldedIdentifier) }

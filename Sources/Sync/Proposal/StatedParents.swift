@@ -43,9 +43,9 @@ struct StatedParents {
         if let found = looked[place] { return found }
         // 'toaccountid' ends with 'accountid'.
         let key = keys.first {
-            name.text == $0.name
-                || $0.name.count > 4 && NamedParent($0.name).stem != nil
-                    && name.text.hasSuffix($0.name)
+            let isOfKey = $0.name.hasPrefix("id") || $0.name.hasSuffix("id")
+            return name.text == $0.name
+                || isOfKey && $0.name.count > 4 && name.text.hasSuffix($0.name)
         }
         guard let key else { return nil }
         return Statement(

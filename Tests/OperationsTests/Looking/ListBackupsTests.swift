@@ -37,30 +37,39 @@ struct ListBackupsTests {
         #expect(listing.warnings.map { $0.contains("a symbolic link") } == [true])
     }
 
-    @Test("A list remembers what it read once")
+    @Test("A list remembers what it read once, and looks at the newest again")
     func remembers() async throws {
         let scene = try Scene()
         let name = try await scene.backUp().backup.name
+        let newest = try await scene.backUp(at: Scene.morning + 60).backup.name
         let catalog = scene.catalog
         let folder = scene.folder(catalog: catalog)
-        #expect(try await folder.list().backups.map(\.time) == [Scene.morning])
+        let times = [Scene.morning + 60, Scene.morning]
+        #expect(try await folder.list().backups.map(\.time) == times)
         try await catalog.save()
+        /// Overwrites an archive with zeros; its size and time stay.
+        func empty(_ name: String) throws {
+            let file = scene.remotePath.appending(name)
+            let size = try FileInfo(of: file).size
+            let zeros = """
+                touch -r "$1" "$3" && head -c "$2" /dev/zero > "$1" && touch -r "$3" "$1"
+                """
+            let reference = scene.sandbox.path("Cache/reference").string
+            try Tool.check("sh", ["-c", zeros, "sh", file.string, "\(size)", reference])
+        }
         // Nobody who does not read the archive again notices that it was overwritten.
-        let file = scene.remotePath.appending(name)
-        let size = try FileInfo(of: file).size
-        let zeros = """
-            touch -r "$1" "$3" && head -c "$2" /dev/zero > "$1" && touch -r "$3" "$1"
-            """
-        let reference = scene.sandbox.path("Cache/reference").string
-        try Tool.check("sh", ["-c", zeros, "sh", file.string, "\(size)", reference])
-        #expect(try await scene.list().map(\.time) == [Scene.morning])
-        #expect(try await scene.list().map(\.isUnreadable) == [false])
+        try empty(name)
+        #expect(try await scene.list().map(\.time) == times)
+        #expect(try await scene.list().map(\.isUnreadable) == [false, false])
         // One that was written to is read again, and so is one that was replaced.
-        try Tool.check("touch", [file.string])
-        #expect(try await scene.list().map(\.isUnreadable) == [true])
+        try Tool.check("touch", [scene.remotePath.appending(name).string])
+        #expect(try await scene.list().map(\.isUnreadable) == [false, true])
         // A file of another size is another file.
         try scene.sandbox.write("no zip", to: "Remote/\(name)")
-        #expect(try await scene.list().map(\.timeSource) == [.name])
+        #expect(try await scene.list().map(\.timeSource) == [.manifest, .name])
+        // Others are removed for the newest one.
+        try empty(newest)
+        #expect(try await scene.list().map(\.isUnreadable) == [true, true])
     }
 
     @Test("A list forgets nothing that another run learned in the meantime")

@@ -110,8 +110,8 @@ public final class BackupCatalog: Sendable {
                 backups[group[$0]].time ?? .distantPast < backups[group[$1]].time ?? .distantPast
             }) {
                 let index = group.remove(at: place)
-                Glance(backups[index].file, keys: keys).mark(&backups[index])
-                if !backups[index].isUnreadable { break }
+                guard let glance = Glance(ofEmptied: backups[index].file) else { break }
+                glance.mark(&backups[index])
             }
         }
     }

@@ -65,6 +65,26 @@ enum Glance: Sendable {
         }
     }
 
+    /// Looks at an archive that was read before; needs no key.
+    ///
+    /// - Returns: `nil` unless it has lost its content.
+    init?(ofEmptied file: RemoteFile) {
+        guard let location = file.location else { return nil }
+        if BackupName.isEncrypted(file.name) {
+            let mark = Array("age-encryption.org/".utf8)
+            var beginning = [UInt8](repeating: 0, count: mark.count)
+            guard
+                let count = try? beginning.withUnsafeMutableBytes({
+                    try File.open(location).read(into: $0, at: 0)
+                }), count < mark.count || beginning != mark
+            else { return nil }
+            self = .unreadable(isCutOff: false, refusal: nil)
+            return
+        }
+        self.init(file, keys: .none)
+        guard case .unreadable(_, nil) = self else { return nil }
+    }
+
     /// Marks a backup whose archive could not be read.
     func mark(_ backup: inout Backup) {
         guard case .unreadable(let isCutOff, let refusal) = self else { return }

@@ -151,14 +151,14 @@ public struct MapProposal: Sendable {
             return
         }
         if let range, range.count >= 8, table.schema.rowIDAlias == nil, case .key = table.identity,
-            range.least == 1, range.greatest == range.count,
+            range.least == 1, range.greatest <= 2 * Int64(range.count),
             !table.references.contains(where: { $0.columns == [place] })
         {
             edit(table) { $0.key = .shared }
             add(
                 column,
                 "rows with the same number become one row",
-                "its numbers run from 1 to \(range.count): two devices would give the next one to two rows",
+                "its numbers run from 1 to \(range.greatest): two devices would give the next one to two rows",
                 isGuess: true
             )
         }

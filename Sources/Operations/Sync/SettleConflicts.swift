@@ -166,7 +166,7 @@ extension TakenConflict {
             "a row that it belongs to is not shown"
                 + (entry.map { ": run 'grocerydude sync conflicts take \($0)' first" } ?? "")
         case .noParent(let column):
-            "this machine deleted the row that '\(column)' names: take it on another one, or add '\(column)=NUMBER'"
+            "this machine deleted the row that '\(column)' names: take it on another one, or add '\(column)=KEY' with the key of another row"
         }
     }
 }

@@ -93,6 +93,19 @@ struct ColumnValues {
         return try integers(sql)?.first.map(Int.init) ?? 0
     }
 
+    /// Returns whether the numbers above 0 in a column are all lower than those of their rows, as in a tree that grew.
+    func areBefore(_ place: Int, in table: TableSchema) throws -> Bool {
+        guard let alias = table.rowIDAlias else { return false }
+        let (column, number) = (
+            table.columns[place].name.sqlIdentifier, table.columns[alias].name.sqlIdentifier
+        )
+        let sql = """
+            SELECT count(*) FROM (SELECT \(column) AS c, \(number) AS n FROM main.\(table.name.sqlIdentifier)
+            LIMIT \(Self.mostRows)) WHERE c >= n
+            """
+        return try integers(sql) == [0]
+    }
+
     /// Returns how many rows a table has, with the bounds of an integer column; `nil` if it has none.
     func range(of place: Int, in table: TableSchema) throws -> Range? {
         let column = table.columns[place].name.sqlIdentifier

@@ -318,10 +318,10 @@ extension SyncSchema {
 }
 
 extension SyncTable {
-    /// The words in names of tables that have one row for an application.
+    /// The last words in names of tables that have one row for an application.
     private static let singletons: Set<String> = [
-        "app", "col", "config", "configuration", "info", "meta", "metadata", "options",
-        "preferences", "prefs", "profile", "setting", "settings", "state",
+        "config", "configuration", "meta", "metadata", "options", "preferences", "prefs", "profile",
+        "setting", "settings",
     ]
 
     /// Returns the reason why its rows' numbers seem to mean something on all devices; `nil` if they do not.
@@ -336,8 +336,8 @@ extension SyncTable {
     ) -> String? {
         if ReferenceSearch.isTime(column.name) { return "its name means a time" }
         guard let range else { return nil }
-        let words = name.foldedIdentifier.text.split(separator: "_").map(String.init)
-        if range.count == 1, range.least == 0 || !Self.singletons.isDisjoint(with: words) {
+        let word = name.foldedIdentifier.text.split(separator: "_").last.map(String.init) ?? ""
+        if range.count == 1, range.least == 0 || Self.singletons.contains(word) {
             return "it has one row, with the number \(range.least)"
         }
         let span = Double(range.greatest) - Double(range.least) + 1

@@ -27,7 +27,8 @@ struct ReferenceSearch {
     /// The names of columns that mean a person.
     private static let roles: Set<String> = [
         "assigned_to", "assignee", "author", "created_by", "creator", "deleted_by", "modified_by",
-        "owner", "recipient", "sender", "updated_by",
+        "father", "manager", "mother", "owner", "paid_by", "recipient", "sender", "updated_by",
+        "winner",
     ]
 
     /// The names of tables of persons.
@@ -110,7 +111,8 @@ struct ReferenceSearch {
             }
             return found ?? (isDoubtful ? .none("it has no values") : nil)
         }
-        return try best(of: sample, hint, named, in: table)
+        let mayBeOwn = try isSure || hint.stem != nil || values.areBefore(place, in: table.schema)
+        return try best(of: sample, hint, named, in: table, mayBeOwn: mayBeOwn)
             ?? (isDoubtful ? .none("its values are keys of no table") : nil)
     }
 
@@ -144,7 +146,8 @@ struct ReferenceSearch {
         of sample: ColumnValues.Sample,
         _ hint: NamedParent,
         _ named: SyncTable?,
-        in table: SyncTable
+        in table: SyncTable,
+        mayBeOwn: Bool
     ) throws -> Found? {
         let candidates = try parents.map { try Candidate($0, sample, values) }
         if let meant = candidates.first(where: { $0.name == named?.name }),
@@ -152,7 +155,7 @@ struct ReferenceSearch {
         {
             return Found(meant)
         }
-        let matching = candidates.filter(\.isParent)
+        let matching = candidates.filter { $0.isParent && (mayBeOwn || $0.name != table.name) }
         let best =
             matching.first { $0.name == table.name } ?? matching.first
             ?? candidates.first { $0.name == named?.name && hint.stem?.count ?? 0 > 1 }
@@ -201,7 +204,7 @@ struct ReferenceSearch {
         let names = parents.map { ($0, $0.name.foldedIdentifier) }
         let found = stems.lazy.compactMap { stem in
             names.first { NamedParent.isNamed($0.1, stem) }
-                ?? names.first { hint.stem != nil && NamedParent.resembles($0.1, stem) }
+                ?? names.first { NamedParent.resembles($0.1, stem) }
         }.first?.0
         // In 'nid' one letter abbreviates the notes.
         guard found == nil, let letter = hint.stem, letter.count == 1 else { return found }

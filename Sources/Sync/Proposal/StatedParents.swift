@@ -15,8 +15,8 @@ struct StatedParents {
         "_id", "guid", "id", "key", "nid", "nr", "num", "number", "oid", "pid", "pk", "rowid",
         "uid",
     ]
-    /// The longest text of a trigger that is read; the search in it takes the square of its length.
-    private static let longest = 20_000
+    /// The longest text of a trigger that is read: the search in it takes the square of its length.
+    private static let longest = 4_000
 
     private var looked: [SchemaProbe.Column: Statement] = [:]
     private var keys: [(name: String, table: SyncTable)] = []
@@ -57,17 +57,19 @@ struct StatedParents {
     /// Reads which rows a trigger looks for: 'FROM parent WHERE id = NEW.column', 'FROM child WHERE column = OLD.id'.
     private mutating func read(_ trigger: SyncTrigger, _ parents: [SyncTable]) {
         guard trigger.sql.utf8.count <= Self.longest else { return }
+        // Between the table and its condition there is no other table.
         let pattern =
             #/
-            \b(?:from|update)\s+["`\[]?(\w+)["`\]]?\s[^;]*?\bwhere\s+
-            (?:\w+\.)?["`\[]?(\w+)["`\]]?\s*==?\s*(?:new|old)\.["`\[]?(\w+)
+            \b(?:from|update)\s+["`\[]?(\w+)["`\]]?\s(?:(?!\b(?:from|join|select)\b)[^;])*?\bwhere\s+
+            (?:(\w+)\.)?["`\[]?(\w+)["`\]]?\s*==?\s*(?:new|old)\.["`\[]?(\w+)
             /#.ignoresCase()
         let own = trigger.table.foldedIdentifier
         for match in trigger.sql.matches(of: pattern) {
             let (table, column, other) = (
-                String(match.1).foldedIdentifier, String(match.2).foldedIdentifier,
-                String(match.3).foldedIdentifier
+                String(match.1).foldedIdentifier, String(match.3).foldedIdentifier,
+                String(match.4).foldedIdentifier
             )
+            if let qualifier = match.2, String(qualifier).foldedIdentifier != table { continue }
             for (parent, key, child) in [
                 (table, column, SchemaProbe.Column(table: own, name: other)),
                 (own, other, SchemaProbe.Column(table: table, name: column)),

@@ -321,7 +321,7 @@ private struct BackupCopy {
     /// - Throws: `MovingError.needsTrashed`, `BackupFolderError.missingNeed`; `RemoteError`, `FileError`.
     private func refuseWithoutNeeds(_ header: ManifestHeader) async throws {
         guard header.isIncrement else { return }
-        try refuseForOthers(header)
+        try refuseBaseForOthers(header)
         guard let need = try await receive.folder.missingNeeds(of: header).first else { return }
         let (trashed, missing, _) = try await home.whereabouts(of: header)
         if let entry = trashed.first {
@@ -335,7 +335,7 @@ private struct BackupCopy {
     }
 
     /// Throws if the copy of a base backup is for other recipients, so that no key would restore the increment.
-    private func refuseForOthers(_ header: ManifestHeader) throws {
+    private func refuseBaseForOthers(_ header: ManifestHeader) throws {
         guard let recipients = options.recipients else { return }
         let names = Set((header.needs ?? []).map { BackupName.display($0.name).exact })
         for need in there

@@ -48,7 +48,7 @@ public struct RotateKeys: Sendable {
         self.context = context
     }
 
-    /// Encrypts all backups again that the available keys open, the oldest first; those that wait for upload at last.
+    /// Encrypts all backups again that the available keys open, the oldest first, then those that wait for upload.
     ///
     /// - Parameter date: the current time.
     /// - Returns: the result for each encrypted backup.

@@ -260,11 +260,12 @@ extension StoreExchange {
                 try access.dirty.clean(step.id)
             }
             for id in written.leftOut { try access.dirty.mark(id) }
-            if try access.removed.companions.areThereAny {
-                for (step, image) in written.rows where image != nil {
-                    try access.removed.companions.forget(step.id)
-                }
+            try access.removed.companions.keep(written.left)
+            // The list shows what could not come back with its row.
+            for (step, _) in written.rows where written.left[step.id]?.isEmpty == false {
+                try access.removed.add(Conflict(.hidden, step.table.name, step.id, cells: []))
             }
+            try access.removed.companions.forget(written.back)
             // A row may lack a file after it was written.
             try access.dirty.wait(planned.plan.waiting.keys)
             try access.intents.drop()

@@ -19,7 +19,7 @@ struct KeptRows {
         let steps = plan.steps.filter { $0.new == nil && !back.contains($0.id) }
         if steps.isEmpty { return }
         var kept: [RowID: String] = [:]
-        for keeper in schema.followers where keeper.forbidsDeletion {
+        for keeper in schema.outsideReferences where keeper.forbidsDeletion {
             let named = try finder.rows(naming: steps, by: keeper)
             // The check reads all of the table.
             if named.isEmpty || finder.breaksForeignKeys(keeper.table) { continue }
@@ -63,15 +63,46 @@ struct KeptRows {
 
 extension SyncTable {
     /// Its references, each as one that keeps the row that it names.
-    fileprivate var keepers: [Keeper] {
+    fileprivate var keepers: [OutsideReference] {
         references.map { reference in
-            Keeper(
+            OutsideReference(
                 table: schema,
                 columns: reference.columns,
                 parent: reference.parent,
                 parentColumns: reference.parentColumns,
                 onDelete: .none
             )
+        }
+    }
+}
+
+extension RowFinder {
+    /// Returns the keys of the rows that refer to rows of steps, with the ids of these.
+    fileprivate func rows(
+        naming steps: [WritePlan.Step],
+        by keeper: OutsideReference
+    ) throws -> [(row: RowKey, id: RowID)] {
+        let steps = steps.filter { $0.table.schema.name.foldedIdentifier == keeper.parent }
+        guard let parent = steps.first?.table.schema else { return [] }
+        if parent.areRowID(keeper.parentColumns) {
+            let ids = Dictionary(steps.map { ($0.key, $0.id) }) { first, _ in first }
+            let numbers = steps.compactMap(\.key.number)
+            let column = keeper.columns[0]
+            return try keys(of: keeper.table, whereColumn: column, isIn: numbers).compactMap {
+                row in
+                let value = try values([column], of: keeper.table, at: row)?.first
+                let number = value.map { KeyComparison.folded($0, .integer) }
+                guard case .integer(let number)? = number, let id = ids[.rowID(number)] else {
+                    return nil
+                }
+                return (row, id)
+            }
+        }
+        let terms = keeper.columns.map { keeper.table.columns[$0].name.sqlIdentifier }
+        return try steps.flatMap { step -> [(row: RowKey, id: RowID)] in
+            let named = try values(keeper.parentColumns, of: parent, at: step.key)
+            guard let named, !named.contains(.null) else { return [] }
+            return try keys(of: keeper.table, where: terms, are: named).map { ($0, step.id) }
         }
     }
 }

@@ -144,49 +144,62 @@ struct StoreRows {
         return try run(insertion)
     }
 
-    /// Sets columns of the row of a table at a key; a row that SQLite refuses stays as it is.
+    /// Sets columns of the row of a table at a key.
+    ///
+    /// - Returns: SQLite's words if it refuses the row.
     func set(
         _ values: [(name: String, value: StoredValue)],
         of table: TableSchema,
         at key: RowKey
-    ) throws {
-        if values.isEmpty { return }
+    ) throws -> String? {
+        if values.isEmpty { return nil }
         let list = values.map { "\($0.name.sqlIdentifier) = ?" }.joined(separator: ", ")
-        let update = try Statement(
-            handle,
-            name: name,
-            "UPDATE OR ABORT main.\(table.name.sqlIdentifier) SET \(list) WHERE \(table.keyCondition)"
+        return try run(
+            "UPDATE OR ABORT main.\(table.name.sqlIdentifier) SET \(list) WHERE \(table.keyCondition)",
+            values.map(\.value) + key.values
         )
-        try update.bind(values.map(\.value) + key.values)
-        _ = try run(update)
     }
 
     /// Deletes the row of a table at a key.
-    func delete(_ table: TableSchema, at key: RowKey) throws {
-        let deletion = try Statement(
-            handle,
-            name: name,
-            "DELETE FROM main.\(table.name.sqlIdentifier) WHERE \(table.keyCondition)"
+    ///
+    /// - Returns: SQLite's words if it refuses that.
+    func delete(_ table: TableSchema, at key: RowKey) throws -> String? {
+        try run(
+            "DELETE FROM main.\(table.name.sqlIdentifier) WHERE \(table.keyCondition)",
+            key.values
         )
-        try deletion.bind(key.values)
-        _ = try run(deletion)
     }
 
-    /// Adds a row to a table, under another number if its own is taken; a row that SQLite refuses is left out.
-    func add(_ values: [(name: String, value: StoredValue)], to table: TableSchema) throws {
-        let alias = table.rowIDAlias.map { table.columns[$0].name }
-        for values in [values, values.filter { $0.name != alias }] {
-            let list = values.map(\.name.sqlIdentifier).joined(separator: ", ")
-            let marks = values.map { _ in "?" }.joined(separator: ", ")
-            let insertion = try Statement(
-                handle,
-                name: name,
-                "INSERT OR ABORT INTO main.\(table.name.sqlIdentifier) (\(list)) VALUES (\(marks))"
-            )
-            try insertion.bind(values.map(\.value))
-            if try run(insertion) == nil { return }
-        }
+    /// Adds a row to a table.
+    ///
+    /// - Returns: SQLite's words if it refuses the row.
+    func add(
+        _ values: [(name: String, value: StoredValue)],
+        to table: TableSchema
+    ) throws -> String? {
+        let list = values.map(\.name.sqlIdentifier).joined(separator: ", ")
+        let marks = values.map { _ in "?" }.joined(separator: ", ")
+        return try run(
+            "INSERT OR ABORT INTO main.\(table.name.sqlIdentifier) (\(list)) VALUES (\(marks))",
+            values.map(\.value)
+        )
     }
+
+    /// Runs a statement on a table that does not sync, and that may need what only the application has.
+    private func run(_ sql: String, _ values: [StoredValue]) throws -> String? {
+        let statement: Statement
+        do {
+            statement = try Statement(handle, name: name, sql)
+        } catch let error as StoreError {
+            guard sqlite3_errcode(handle) & 0xFF == SQLITE_ERROR else { throw error }
+            return String(cString: sqlite3_errmsg(handle))
+        }
+        try statement.bind(values)
+        return try run(statement)
+    }
+
+    /// The number of the row that was added last.
+    var lastNumber: Int64 { sqlite3_last_insert_rowid(handle) }
 
     private func run(_ statement: Statement) throws -> String? {
         let code = sqlite3_step(statement.pointer)
@@ -277,7 +290,8 @@ extension StoreRows {
                 let isOrphan = """
                     NOT EXISTS (SELECT 1 FROM main.\(table.schema.name.sqlIdentifier) p WHERE \(match))
                     """
-                let orphans = try rows(of: child.schema, with: columns, in: keys, isOrphan)
+                let types = reference.parentColumns.map { table.schema.columns[$0].keyType }
+                let orphans = try rows(of: child.schema, with: columns, in: keys, isOrphan, types)
                 for orphan in orphans where try refers(child, orphan.row, reference) {
                     found[former[orphan.key].id] = "rows of '\(child.schema.name)' refer to it"
                 }
@@ -286,18 +300,40 @@ extension StoreRows {
         return found
     }
 
+    /// Returns the keys of the rows that refer to rows of another table, as SQLite compares them, with the indexes of
+    /// these.
+    ///
+    /// - Parameters:
+    ///   - named: the values of the columns that the reference names; a row with NULL there is named by none.
+    ///   - parent: their table.
+    ///   - reference: the reference.
+    /// - Returns: the keys with the indexes.
+    /// - Throws: `StoreError`.
+    func rows(
+        naming named: [[StoredValue]],
+        of parent: TableSchema,
+        by reference: OutsideReference
+    ) throws -> [(row: RowKey, key: Int)] {
+        let columns = reference.columns.map { reference.table.columns[$0].name.sqlIdentifier }
+        let types = reference.parentColumns.map { parent.columns[$0].keyType }
+        return try rows(of: reference.table, with: columns, in: named, "1", types)
+    }
+
     /// Returns the keys of a table's rows that meet a condition, and whose columns have one of several lists of
     /// values, with the index of the list.
     private func rows(
         of table: TableSchema,
         with columns: [String],
         in keys: [[StoredValue]],
-        _ condition: String
+        _ condition: String,
+        _ types: [String]
     ) throws -> [(row: RowKey, key: Int)] {
         // This takes at most one scan, whatever the number of keys, with or without an index.
         let names = columns.indices.map { "k\($0)" }
+        let definitions = zip(names, types).map { "\($0) \($1)" }.joined(separator: ", ")
         try execute("DROP TABLE IF EXISTS temp.gone_keys")
-        try execute("CREATE TEMP TABLE gone_keys (\(names.joined(separator: ", ")))")
+        try execute("CREATE TEMP TABLE gone_keys (\(definitions))")
+        try execute("CREATE INDEX temp.gone_key ON gone_keys (\(names.joined(separator: ", ")))")
         let marks = names.map { _ in "?" }.joined(separator: ", ")
         let insertion = try Statement(
             handle,
@@ -306,11 +342,11 @@ extension StoreRows {
         )
         for key in keys {
             insertion.reset()
-            try insertion.bind(key)
+            try insertion.bind(key.count == names.count ? key : names.map { _ in .null })
             _ = try insertion.step()
         }
         insertion.reset()
-        let match = zip(columns, names).map { "c.\($0) = g.\($1)" }.joined(separator: " AND ")
+        let match = zip(columns, names).map { "g.\($1) = c.\($0)" }.joined(separator: " AND ")
         let search = try Statement(
             handle,
             name: name,
@@ -352,5 +388,13 @@ extension TableSchema {
         if let hiddenRowID { return "\(table).\(hiddenRowID) = ?" }
         return primaryKey.map { "\(table).\(columns[$0].name.sqlIdentifier) = ?" }
             .joined(separator: " AND ")
+    }
+}
+
+extension ColumnSchema {
+    /// The type and the collation with which SQLite compares a reference to the column, as SQL.
+    fileprivate var keyType: String {
+        let known = ["BINARY", "NOCASE", "RTRIM"].first { $0 == collation.uppercased() }
+        return "\(affinity.rawValue.uppercased()) COLLATE \(known ?? "BINARY")"
     }
 }

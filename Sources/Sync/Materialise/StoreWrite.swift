@@ -19,6 +19,10 @@ struct StoreWrite {
         var renamed: [TableName: [Former]] = [:]
         /// The rows that were left out.
         var leftOut: [RowID] = []
+        /// The companions that could not come back with rows that are in the store again, by these.
+        var left: [RowID: [Companion]] = [:]
+        /// The companions that came back.
+        var back: [Companion] = []
 
         /// Adds the values that a step's row had.
         mutating func keep(
@@ -82,10 +86,11 @@ struct StoreWrite {
                 RowFinder(handle, name: name),
                 rows
             )
-            let written = try apply(&rows, &refused)
+            var written = try apply(&rows, &refused)
             if refused.isEmpty { dangling = try self.dangling(written, rows) }
             guard refused.isEmpty, dangling.isEmpty else { return nil }
-            try settle(&companions, written)
+            dangling = try settle(&companions, &written)
+            guard dangling.isEmpty else { return nil }
             try raiseCounters(written, handle)
             try writeEntities(written, handle)
             return written
@@ -96,37 +101,49 @@ struct StoreWrite {
     }
 
     /// Lets the data that are this device's alone follow their rows, and keeps those that go.
-    private func settle(_ companions: inout Companions, _ written: Written) throws {
+    ///
+    /// - Returns: the rows whose companions can neither follow nor go, with the reasons.
+    private func settle(
+        _ companions: inout Companions,
+        _ written: inout Written
+    ) throws -> [RowID: String] {
         let gone = Set(written.rows.lazy.filter { $0.image == nil }.map(\.step.id))
         let shown = Dictionary(
-            written.rows.lazy.filter { $0.image != nil }.map { row in
-                let step = row.step
-                let isNew = step.old == nil
-                return (step.id, Companions.Heir(table: step.table, key: step.key, isNew: isNew))
+            written.rows.lazy.filter { $0.image != nil }.map {
+                ($0.step.id, Companions.Heir($0.step))
             }
         ) { first, _ in first }
-        let (heirs, former) = try sidecar.read { access in
+        return try sidecar.write { access in
+            func find(_ id: RowID) throws -> Companions.Heir? {
+                if let heir = shown[id] { return heir }
+                guard !gone.contains(id), let (name, row) = try access.shadow.place(of: id),
+                    let table = schema.tables.first(where: { $0.wireName == name.description })
+                else { return nil }
+                return Companions.Heir(place: .init(table: table.schema, key: row.key))
+            }
             var heirs: [RowID: Companions.Heir] = [:]
             for step in plan.steps where step.leavesKey {
                 let id = plan.successors[step.id] ?? step.id
-                heirs[step.id] = shown[id]
-                guard heirs[step.id] == nil, id != step.id, !gone.contains(id) else { continue }
-                heirs[step.id] = try access.shadow.row(id).map {
-                    Companions.Heir(table: step.table, key: $0.key, isNew: false)
-                }
+                heirs[step.id] = id == step.id ? shown[id] : try find(id)
             }
+            let kept = access.removed.companions
             let back =
-                try access.removed.companions.areThereAny
-                ? shown.filter { $0.value.isNew && !gone.contains($0.key) } : [:]
-            let former = try back.map { id, row in
-                (row: row, companions: try access.removed.companions.companions(of: id))
+                try kept.isEmpty ? [:] : shown.filter { $0.value.isNew && !gone.contains($0.key) }
+            let returning = try back.map { id, row in
+                (id: id, row: row, companions: try kept.companions(of: id))
             }
-            return (heirs, former)
+            let settled = try companions.settle(
+                heirs: heirs,
+                gone: gone,
+                returning: returning.filter { !$0.companions.isEmpty },
+                find: find
+            )
+            // They are kept before they go. What a killed run has kept is replaced once the row does go.
+            try kept.keep(settled.kept.filter { heirs[$0.key] == nil && shown[$0.key] == nil })
+            written.left = settled.kept.filter { shown[$0.key] != nil }
+            written.back = settled.back
+            return settled.refused
         }
-        try companions.settle(heirs: heirs, gone: gone, former: former)
-        if companions.kept.isEmpty { return }
-        // They are kept before they go. What a killed run has kept is replaced once the row does go.
-        try sidecar.write { try $0.removed.companions.keep(companions.kept) }
     }
 
     /// Applies the steps that the store still allows: first those that free keys, then those that take them.
@@ -243,5 +260,14 @@ extension WritePlan.Step {
         case .update(let changes): table.changesUniqueKey(changes.map(\.index))
         case .insert: false
         }
+    }
+}
+
+extension Companions.Heir {
+    fileprivate init(_ step: WritePlan.Step) {
+        self.init(place: .init(table: step.table.schema, key: step.key))
+        guard step.old == nil else { return }
+        isNew = true
+        localColumns = Set(step.table.localColumns.map { step.table.schema.columns[$0].name })
     }
 }

@@ -14,9 +14,9 @@ public struct SyncSchema: Sendable {
     /// The names in the map that the store does not have: the store may be an older version's.
     public private(set) var unknownNames: [String] = []
     /// The references of tables that do not sync to tables that do.
-    private(set) var followers: [Keeper] = []
+    private(set) var outsideReferences: [OutsideReference] = []
     /// The references among tables that do not sync.
-    private(set) var nestedFollowers: [Keeper] = []
+    private(set) var nestedReferences: [OutsideReference] = []
     /// The counter of the store's schema changes.
     public let version: Int64
     /// Whether the store belongs to Core Data.
@@ -90,7 +90,7 @@ public struct SyncSchema: Sendable {
             qualified.map { $0.table(references.found[$0.name] ?? [], rules) }
         )
         refusals += tables.sameNames
-        (followers, nestedFollowers) = keepers(in: schema)
+        (outsideReferences, nestedReferences) = outsideReferences(in: schema)
         digest = Self.digest(of: tables)
         (isCoreData, leftOut) = (coreData != nil, leftOut + tables.unnamedColumns)
         for table in tables {
@@ -102,27 +102,29 @@ public struct SyncSchema: Sendable {
     }
 
     /// Returns the references of tables that do not sync: to tables that do, and among each other.
-    private func keepers(in schema: StoreSchema) -> ([Keeper], [Keeper]) {
+    private func outsideReferences(
+        in schema: StoreSchema
+    ) -> ([OutsideReference], [OutsideReference]) {
         let others = schema.tables.filter { table($0.name) == nil && $0.kind == .table }
-        let followers = others.flatMap { keepers(of: $0) { table($0)?.schema } }
+        let outside = others.flatMap { references(of: $0) { table($0)?.schema } }
         let nested = others.flatMap { child in
-            keepers(of: child) { name in
+            references(of: child) { name in
                 others.first { $0.name.foldedIdentifier == name.foldedIdentifier }
             }
         }
-        return (followers, nested)
+        return (outside, nested)
     }
 
     /// Returns the references of a table to those that a closure finds.
-    private func keepers(
+    private func references(
         of child: TableSchema,
         parent find: (String) -> TableSchema?
-    ) -> [Keeper] {
+    ) -> [OutsideReference] {
         child.references.compactMap { reference in
             guard let parent = find(reference.parent) else { return nil }
             let targets = reference.parentColumns?.compactMap(parent.column) ?? parent.primaryKey
             guard targets.count == reference.columns.count else { return nil }
-            return Keeper(
+            return OutsideReference(
                 table: child,
                 columns: reference.columns,
                 parent: parent.name.foldedIdentifier,
@@ -212,8 +214,8 @@ extension SchemaRules {
     }
 }
 
-/// A reference of rows of which sync knows nothing, or that belong to kept ones.
-struct Keeper: Sendable {
+/// A reference from a table that does not sync.
+struct OutsideReference: Sendable {
     let table: TableSchema
     let columns: [Int]
     /// The name of the table that it refers to, in ASCII lower case.

@@ -29,7 +29,7 @@ enum SidecarSchema {
 
     /// The data of this device alone that went with rows which are not in the store; see `Companion`.
     private static let companions = """
-        CREATE TABLE companion (n INTEGER PRIMARY KEY, id BLOB NOT NULL, name TEXT NOT NULL, columns TEXT NOT NULL,
+        CREATE TABLE companion (n INTEGER PRIMARY KEY, id BLOB NOT NULL, name TEXT NOT NULL, links BLOB NOT NULL,
             h BLOB NOT NULL, cells BLOB NOT NULL, emptied INTEGER NOT NULL);
         CREATE INDEX companion_id ON companion (id);
         """

@@ -97,7 +97,7 @@ public final class BackupCatalog: Sendable {
         return backups
     }
 
-    /// Looks at the newest remembered archive of each origin, for which older ones are removed.
+    /// Looks again at the newest remembered archive of each origin: older ones are removed because it exists.
     ///
     /// After a power cut, or as a placeholder of a cloud service, it may have its size and its time, and no content.
     private func lookAgain(at backups: inout [Backup], besides seen: Set<Int>) {

@@ -114,4 +114,99 @@ struct CompanionTests {
         #expect(try pair.phone.rows("SELECT list FROM pin") == ["c"])
         #expect(try pair.phone.rows("SELECT seen FROM list WHERE code = 'c'") == ["yes"])
     }
+
+    @Test("of two rows come back once, with the second of them")
+    func ofTwoRows() async throws {
+        let pair = try DevicePair(
+            schema: """
+                CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT);
+                CREATE TABLE link (id INTEGER PRIMARY KEY, a INTEGER NOT NULL REFERENCES item ON DELETE CASCADE,
+                    b INTEGER NOT NULL REFERENCES item ON DELETE CASCADE);
+                CREATE TABLE pair (a INTEGER REFERENCES item ON DELETE SET NULL, b INTEGER REFERENCES item ON DELETE SET NULL,
+                    text TEXT);
+                """
+        )
+        try await enable(pair, #"{"exclude": ["link", "pair"]}"#)
+        try pair.desk.edit("INSERT INTO item (name) VALUES ('milk'), ('jam'), ('figs')")
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        try pair.phone.edit("INSERT INTO link VALUES (1, 1, 2)")
+        try pair.phone.edit("INSERT INTO pair VALUES (1, 2, 'mine')")
+        try pair.desk.edit("DELETE FROM item WHERE name IN ('milk', 'jam')")
+        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 2)
+        #expect(try pair.phone.rows("SELECT * FROM link").isEmpty)
+        for (minute, name) in [(3.0, "milk"), (6.0, "jam")] {
+            let sidecar = try Sidecar(in: pair.phone.sidecarPath)
+            let listed = try sidecar.conflicts(all: true)
+            let number = try #require(listed.first { $0.title == name }?.number)
+            let date = pair.start + minute * 60
+            #expect(try sidecar.takeConflict(number, at: date, program: "test 1") == .taken)
+            try sidecar.close()
+            try await pair.exchange(pair.phone, pair.desk, at: minute + 1)
+            #expect(try pair.phone.rows("PRAGMA foreign_key_check").isEmpty)
+        }
+        let names = "JOIN item i ON i.id = a JOIN item j ON j.id = b"
+        #expect(try pair.phone.rows("SELECT i.name, j.name FROM link \(names)") == ["milk|jam"])
+        #expect(try pair.phone.rows("SELECT i.name, j.name FROM pair \(names)") == ["milk|jam"])
+    }
+
+    @Test("exchange their places with their rows, whatever the store's triggers do")
+    func exchanged() async throws {
+        let pair = try DevicePair(
+            schema: """
+                CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT UNIQUE, name TEXT);
+                CREATE TABLE star (code TEXT PRIMARY KEY REFERENCES item(code) ON UPDATE CASCADE ON DELETE CASCADE,
+                    n INTEGER);
+                CREATE TRIGGER cleans AFTER DELETE ON item BEGIN DELETE FROM star WHERE code = OLD.code; END;
+                """
+        )
+        try await enable(pair, #"{"exclude": ["star"]}"#)
+        try pair.desk.edit("INSERT INTO item (code, name) VALUES ('a', 'milk'), ('b', 'jam')")
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        try pair.phone.edit("INSERT INTO star VALUES ('a', 1), ('b', 2)")
+        try pair.desk.edit("UPDATE item SET code = 'c' WHERE name = 'milk'")
+        try pair.desk.edit("UPDATE item SET code = 'a' WHERE name = 'jam'")
+        try pair.desk.edit("UPDATE item SET code = 'b' WHERE name = 'milk'")
+        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 2)
+        #expect(
+            try pair.phone.rows("SELECT name, n FROM item JOIN star USING (code) ORDER BY 1")
+                == ["jam|2", "milk|1"]
+        )
+    }
+
+    @Test("stay listed if the application has something else in their place")
+    func refused() async throws {
+        let pair = try DevicePair(
+            schema: """
+                CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT);
+                CREATE TABLE pin (id INTEGER PRIMARY KEY, item INTEGER REFERENCES item ON DELETE CASCADE, slot UNIQUE);
+                CREATE TABLE mark (pin INTEGER REFERENCES pin ON DELETE CASCADE, text TEXT);
+                """
+        )
+        try await enable(pair, #"{"exclude": ["pin", "mark"]}"#)
+        try pair.desk.edit("INSERT INTO item (name) VALUES ('milk'), ('jam')")
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        try pair.phone.edit("INSERT INTO pin VALUES (1, 1, 1), (2, 1, 2)")
+        try pair.phone.edit("INSERT INTO mark VALUES (1, 'one'), (2, 'two')")
+        try pair.desk.edit("DELETE FROM item WHERE name = 'milk'")
+        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 2)
+        // Another number, and another slot.
+        try pair.phone.edit("INSERT INTO pin VALUES (1, 2, 2)")
+        try pair.phone.edit("INSERT INTO mark VALUES (1, 'other')")
+        let sidecar = try Sidecar(in: pair.phone.sidecarPath)
+        let listed = try sidecar.conflicts(all: true).first { $0.title == "milk" }
+        let number = try #require(listed?.number)
+        let date = pair.start + 180
+        #expect(try sidecar.takeConflict(number, at: date, program: "test 1") == .taken)
+        try sidecar.close()
+        try await pair.exchange(pair.phone, pair.desk, at: 4)
+        let marks = """
+            SELECT i.name, p.slot, m.text FROM mark m JOIN pin p ON p.id = m.pin JOIN item i ON i.id = p.item ORDER BY 1, 2
+            """
+        #expect(try pair.phone.rows(marks) == ["jam|2|other", "milk|1|one"])
+        let again = try Sidecar(in: pair.phone.sidecarPath)
+        defer { try? again.close() }
+        let left = try again.conflicts(all: true).first { $0.title == "milk" }
+        let values = try again.removedValues(try #require(left?.number)) ?? []
+        #expect(values.contains { $0 == ("mark.text", "two") }, "\(values)")
+    }
 }

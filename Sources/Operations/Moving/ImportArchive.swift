@@ -80,8 +80,16 @@ public struct ImportArchive: Sendable {
     }
 
     private func take(_ path: FilePath) async throws -> Outcome {
-        let modified = try File.open(path).info().modified
+        let file = try File.open(path)
+        let modified = try file.info().modified
         let name = path.lastComponent?.string ?? printable(path)
+        let beginning = (try? file.readExactly(count: 4, at: 0)) ?? []
+        let isEncrypted = beginning == Array("age-".utf8)
+        if isEncrypted || beginning.starts(with: "PK".utf8) {
+            guard isEncrypted == BackupName.isEncrypted(name) else {
+                throw MovingError.misnamed(name, isEncrypted: isEncrypted)
+            }
+        }
         let receive = ReceiveArchive(
             folder: folder,
             sameName: options.sameName,

@@ -8,6 +8,8 @@ public enum MovingError: ExplainedError, Equatable {
     case damaged(String, reason: String)
     /// The archive is damaged, and was not imported.
     case notImported(String, reason: String)
+    /// An archive is encrypted and its name does not say so, or the other way round.
+    case misnamed(String, isEncrypted: Bool)
     /// The folder lacks a base backup of an increment, and it is not beside the increment's file either.
     case lacksNeed(String, need: String, address: String)
     /// A base backup of an increment is in the trash of its folder, and is not copied.
@@ -24,7 +26,7 @@ public enum MovingError: ExplainedError, Equatable {
         case .damaged, .notImported: .damaged
         case .lacksNeed, .needsTrashed: .notFound
         case .needForOthers: .password
-        case .sameFolder: .usage
+        case .sameFolder, .misnamed: .usage
         case .readBackDiffers, .notTried: .failed
         }
     }
@@ -35,6 +37,8 @@ public enum MovingError: ExplainedError, Equatable {
         case .damaged(let name, let reason): "'\(name)' is damaged: \(reason)"
         case .notImported(let name, let reason):
             "'\(name)' is damaged, and was not imported: \(reason)"
+        case .misnamed(let name, let isEncrypted):
+            "'\(name)' is \(isEncrypted ? "encrypted" : "not encrypted"), and its name says otherwise"
         case .lacksNeed(let name, let need, let address):
             "'\(name)' was not imported: it is built on '\(need)', which is neither in '\(address)' nor beside it"
         case .needsTrashed(let name, let need):
@@ -53,6 +57,8 @@ public enum MovingError: ExplainedError, Equatable {
         case .damaged:
             "\(Advice.list) to choose another, or take it as it is with '--allow-damaged'"
         case .notImported: "get it again from its source"
+        case .misnamed(_, let isEncrypted):
+            "rename it, so that it ends with '\(isEncrypted ? ".zip.age" : ".zip")'"
         case .lacksNeed: "put that archive beside it, or import it first"
         case .needsTrashed(_, let need):
             "run \(Advice.quoted(Advice.command("undelete", need))) first"

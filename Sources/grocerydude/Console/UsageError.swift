@@ -55,7 +55,8 @@ extension UsageError {
         return UsageError("the working directory '\(name)' is not UTF-8", hint: rename)
     }
 
-    private static let rename = "give the file a name in UTF-8, or name the directory above it"
+    private static let rename =
+        "give the file a name in UTF-8; a file of a backup is named as 'grocerydude show' prints it"
 
     /// Returns whether bytes up to a NUL are UTF-8.
     static func isText(_ bytes: UnsafePointer<CChar>) -> Bool {

@@ -102,6 +102,11 @@ struct ReportCommand: ConsoleCommand {
         try console.answer(
             ReportAnswer(page, at: printable(file.path), size: html.utf8.count)
         )
-        if open { try await SystemProgram.check("xdg-open", [file.path.string]) }
+        guard open else { return }
+        do {
+            try await SystemProgram.check("xdg-open", [file.path.string])
+        } catch ScheduleError.noProgram(let name) {
+            console.message("'\(name)' is not installed: open '\(printable(file.path))' yourself")
+        }
     }
 }

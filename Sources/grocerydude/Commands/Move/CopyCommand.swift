@@ -107,6 +107,9 @@ struct CopyCommand: FolderCommand {
                 hint: "name a directory after '--to' for several"
             )
         }
+        guard !file.resolvedIfPresent.starts(with: invocation.stores.resolvedIfPresent) else {
+            throw OperationError.remoteInsideStores(printable(file), invocation.stores)
+        }
         guard recipients.recipient.isEmpty else {
             throw UsageError(
                 "'--recipient' is for copies in a directory, and '\(printable(file))' is a file",
@@ -131,11 +134,20 @@ struct CopyCommand: FolderCommand {
 
     private func copy(to target: String, _ invocation: Invocation) async throws -> CommandResult {
         let (source, target) = try (invocation.folder(), invocation.folder(at: target))
+        try await invocation.context.refuse(target, in: invocation.stores)
         var options = CopyBackups.Options(date: invocation.now)
         options.sameName = sameName.sameName
         options.allowsDamage = allowDamaged
         // The profile's recipients are for its own folder.
-        if !recipients.recipient.isEmpty { options.recipients = try source.keys.recipients() }
+        if !recipients.recipient.isEmpty {
+            options.recipients = try source.keys.recipients()
+            guard options.recipients != nil else {
+                throw UsageError(
+                    "'--recipient none' does not decrypt copies",
+                    hint: "restore the backup, and make a new one with '--recipient none'"
+                )
+            }
+        }
         let names = try await BackupChoice(in: source, invocation).naming(names)
         let outcome = try await CopyBackups(
             from: source,

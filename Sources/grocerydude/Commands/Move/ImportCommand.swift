@@ -47,8 +47,10 @@ struct ImportCommand: FolderCommand {
         options.limits = invocation.profile.limits
         // The profile's recipients are for new backups.
         options.encryptsAgain = !recipients.recipient.isEmpty
+        let folder = try invocation.folder()
+        try await invocation.context.refuse(folder, in: invocation.stores)
         let outcome = try await ImportArchive(
-            to: invocation.folder(),
+            to: folder,
             options: options,
             context: invocation.context
         ).run(FilePath(file))

@@ -1,12 +1,20 @@
+internal import Files
 internal import Operations
+internal import Remotes
+internal import SystemPackage
 
 extension Profile {
     /// Refuses settings with which no backup would be made, whatever the stores and the folder are like.
     ///
     /// - Parameter console: shows warnings about files of keys.
-    /// - Throws: `OperationError.keepsNothing`; errors of keys.
+    /// - Throws: `OperationError.keepsNothing`, `.remoteInsideStores`; errors of keys.
     func refuseUseless(on console: Console) throws {
         try requirePolicy(retention)
+        if case .directory(let directory) = RemoteAddress(remote),
+            FilePath(directory).resolvedIfPresent.starts(with: stores.resolvedIfPresent)
+        {
+            throw OperationError.remoteInsideStores(remote, stores)
+        }
         try KeyRing(keys, console).check()
     }
 

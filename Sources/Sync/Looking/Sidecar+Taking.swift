@@ -106,6 +106,7 @@ extension Sidecar {
                 let known = try access.states.known(id)
             else { return .nothing }
             if try !all && !access.removed.isAsked(number) { return .notAsked }
+            if try setting.isEmpty && access.removed.isAtAnotherKey(number) { return .nothing }
             var clock = try access.membership.clock
             let reading = clock.tick(now: now, modified: now)
             let stamp = Stamp(clock: reading, device: try access.membership.own)

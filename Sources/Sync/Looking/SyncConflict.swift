@@ -133,7 +133,8 @@ extension HeldRows {
     /// Returns the fate of a row that was not shown; `nil` if it is not shown yet.
     fileprivate func fate(of id: RowID) throws -> String? {
         guard try access.states.known(id)?.state.isAlive == true else {
-            return "was deleted while it was not shown"
+            return try access.shadow.has(id)
+                ? "was deleted elsewhere, and is still here" : "was deleted while it was not shown"
         }
         if let held = try row(id), held.why == .same {
             let other = try held.other.flatMap { try access.states.title(of: $0) }

@@ -56,7 +56,7 @@ public struct UnshownRow: Sendable {
             words.map { "a file of it cannot be written: \($0)" } ?? Self.lacksContent
         case .waits: "a change of it waits: \(words ?? Self.lacksContent)"
         case .kept:
-            "it was deleted elsewhere and is still here, since a row of '\(words ?? "")' refers to it"
+            "it goes with what was deleted elsewhere, and is still here, since a row of '\(words ?? "")' refers to it"
         case nil: why
         }
     }

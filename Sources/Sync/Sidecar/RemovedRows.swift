@@ -111,6 +111,17 @@ struct RemovedRows {
         ) > 0
     }
 
+    /// Returns whether an entry is a whole row that is shown at another key: taken, it would be there twice.
+    func isAtAnotherKey(_ number: Int64) throws -> Bool {
+        try access.count(
+            """
+            SELECT count(*) FROM removed JOIN held USING (id) WHERE n = ? AND kind = 'edited' AND c IS NULL
+                AND why = 'same'
+            """,
+            [number]
+        ) > 0
+    }
+
     /// Returns the listed values of a row's column that lost to a value.
     func losses(of id: RowID, _ column: ColumnName, to won: Value) throws -> [Value] {
         let sql = "SELECT lost FROM conflict WHERE id = ? AND c = ? AND won = ?"

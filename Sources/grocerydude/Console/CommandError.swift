@@ -21,6 +21,8 @@ enum CommandError: ExplainedError {
     case undoElsewhere(String)
     /// The safety backup of the last restore was deleted.
     case undoDeleted(String)
+    /// The program that opens a page is not installed.
+    case noBrowser(String, page: String)
     /// The last restore changed nothing of the named paths; a restore before may have.
     case notChangedByRestore([String], safety: String)
     /// Another remote folder is linked already.
@@ -55,7 +57,8 @@ enum CommandError: ExplainedError {
     var outcome: FailureOutcome {
         switch self {
         case .answerLost: .partial
-        case .noProcesses, .tooFewThreads, .alreadyLinked, .ofOtherStores, .badMap, .notAReport:
+        case .noProcesses, .tooFewThreads, .alreadyLinked, .ofOtherStores, .badMap, .notAReport,
+            .noBrowser:
             .failed
         case .noSigner, .restoreWithoutSafety, .undoElsewhere, .undoDeleted, .notChangedByRestore:
             .notFound
@@ -78,6 +81,8 @@ enum CommandError: ExplainedError {
             "the last restore\(backup.map { ", from '\($0)'," } ?? "") made no safety backup: it cannot be undone"
         case .undoElsewhere(let address):
             "the last restore was from '\(address)', where its safety backup is"
+        case .noBrowser(let name, _):
+            "the program '\(name)' is not installed"
         case .undoDeleted(let name): "the safety backup '\(name)' was deleted"
         case .notChangedByRestore(let paths, let safety):
             "the last restore, which made '\(safety)', changed nothing of '\(paths.joined(separator: "', '"))'"
@@ -112,8 +117,8 @@ enum CommandError: ExplainedError {
         case .answerLost(let error): error.hint
         case .noProcesses: "run 'mount -t proc proc /proc'"
         case .tooFewThreads: "raise the limit with 'ulimit -u', or that of the container or service"
-        case .tooLittleMemory:
-            "raise the limit with 'ulimit -v' or 'ulimit -d', or that of the service"
+        case .tooLittleMemory: "raise the limit with 'ulimit -v' or '-d', or that of the service"
+        case .noBrowser(_, let page): "open '\(page)' yourself"
         case .noBackupNamed: "name one, or 'latest': grocerydude restore latest"
         case .restoreWithoutSafety(_, let older):
             "to go back to the data before an earlier restore, run \(Advice.quoted(Advice.command("restore", older)))"

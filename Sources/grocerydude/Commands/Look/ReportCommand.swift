@@ -106,7 +106,7 @@ struct ReportCommand: ConsoleCommand {
         do {
             try await SystemProgram.check("xdg-open", [file.path.string])
         } catch ScheduleError.noProgram(let name) {
-            console.message("'\(name)' is not installed: open '\(printable(file.path))' yourself")
+            throw CommandError.noBrowser(name, page: printable(file.path))
         }
     }
 }

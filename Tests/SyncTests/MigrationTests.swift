@@ -298,15 +298,15 @@ struct MigrationTests {
             try device.edit(Self.rebuild("item", "\(columns) INTEGER REFERENCES list(id)"))
         }
         try await begin()
+        try desk.edit(Self.rebuild("item", "\(columns) TEXT"))
         try desk.edit(
             """
             CREATE TABLE keyed (id TEXT PRIMARY KEY, name TEXT);
             INSERT INTO keyed SELECT 'key of ' || id, name FROM list;
+            DROP TABLE list; ALTER TABLE keyed RENAME TO list; UPDATE item SET parent = 'key of ' || parent
             """
         )
         try desk.edit(Self.rebuild("item", "\(columns) TEXT REFERENCES list(id)"))
-        try desk.edit("UPDATE item SET parent = 'key of ' || parent")
-        try desk.edit("DROP TABLE list; ALTER TABLE keyed RENAME TO list")
         let refusal = SyncRefusal.otherKeys(parent: "list", table: "item", column: "parent")
         await #expect(throws: refusal) { try await desk.sync(at: start + 120) }
         let json = #"{"tables": {"item": {"references": {"parent": "none"}}}}"#

@@ -89,14 +89,10 @@ struct Companions {
                 if let index { followers[index].links.append((reference, steps[step].id)) }
             }
         }
-        for table in Set(
-            followers.lazy.flatMap(\.links).map(\.reference).filter(\.forbidsDeletion).map(
-                \.table.name
-            )
-        ) {
-            guard let table = followers.first(where: { $0.place.table.name == table })?.place.table
-            else { continue }
-            if finder.breaksForeignKeys(table) { broken.insert(table.name) }
+        let referring = Set(followers.map(\.place.table.name.exact))
+        for reference in schema.outsideReferences
+        where reference.forbidsDeletion && referring.contains(reference.table.name.exact) {
+            if finder.breaksForeignKeys(reference.table) { broken.insert(reference.table.name) }
         }
     }
 

@@ -233,8 +233,11 @@ struct Capture {
         let delta = try movingContent(of: delta, in: table)
         guard let joined = try access.states.join(delta, in: table) else { return }
         // The store may lack other known values of the row, or values that win.
-        if joined.old != nil { try access.dirty.mark(delta.id) }
-        try lookAtNew(delta, in: table, isEdit: joined.old != nil)
+        if joined.old != nil {
+            try access.dirty.mark(delta.id)
+        } else {
+            try lookAtNew(delta, in: table)
+        }
         result.changes += 1
         try outgoing.add(delta, to: table)
     }
@@ -281,12 +284,11 @@ struct Capture {
         return delta
     }
 
-    /// Has a row looked at if it may be shown differently from the store, or if other rows wait for it.
-    private func lookAtNew(_ delta: RowDelta, in name: TableName, isEdit: Bool = false) throws {
+    /// Has a new row looked at if it may be shown differently from the store, or if other rows wait for it.
+    private func lookAtNew(_ delta: RowDelta, in name: TableName) throws {
         let table = tables.first { $0.name == name }
         // No index of the store keeps two rows from having the identity of one.
         if table?.isNamed == true { return try access.dirty.mark(delta.id) }
-        if isEdit { return }
         // It is unknown whether the row that values name exists.
         let names = table?.references.contains(where: \.isByValue) ?? true
         if try names || access.held.hasTies { try access.dirty.markAltered(delta.id) }

@@ -125,19 +125,18 @@ extension StoreExchange {
                 schema: layout.schema,
                 plan: plan,
                 numbers: numbers,
-                refers: { table, key, reference in
-                    guard let table = layout.tables.first(where: { $0.schema.name == table.name })
-                    else { return true }
-                    return try sidecar.read { access in
-                        let id = try access.shadow.id(at: key, in: table.name)
-                        guard let state = try id.flatMap(access.states.known)?.state else {
-                            return true
-                        }
-                        return table.plainPlaces(in: state).isDisjoint(with: reference.columns)
-                    }
-                },
                 sidecar: sidecar
-            )
+            ) { table, key, reference in
+                guard let table = layout.tables.first(where: { $0.schema.name == table.name })
+                else { return true }
+                return try sidecar.read { access in
+                    let id = try access.shadow.id(at: key, in: table.name)
+                    guard let state = try id.flatMap(access.states.known)?.state else {
+                        return true
+                    }
+                    return table.plainPlaces(in: state).isDisjoint(with: reference.columns)
+                }
+            }
         }
     }
 

@@ -125,7 +125,7 @@ extension Companions {
         var moving: [(follower: Follower, values: [StoredValue])] = []
         var going: [Follower] = []
         for follower in followers {
-            guard let values = try newValues(of: follower, heirs, gone) else {
+            guard let values = try newValues(of: follower, heirs) else {
                 going.append(follower)
                 continue
             }
@@ -136,7 +136,7 @@ extension Companions {
             if isLost || values != follower.values { moving.append((follower, values)) }
         }
         try move(moving)
-        try remove(going, gone, heirs)
+        try remove(going)
         for (id, row, companions) in returning {
             settled.kept[id] = try bringBack(companions, with: row, find)
         }
@@ -161,8 +161,7 @@ extension Companions {
     /// It keeps what it loses of a row that is gone.
     private mutating func newValues(
         of follower: Follower,
-        _ heirs: [RowID: Heir],
-        _ gone: Set<RowID>
+        _ heirs: [RowID: Heir]
     ) throws -> [StoredValue]? {
         let table = follower.place.table
         var values = follower.values
@@ -178,7 +177,8 @@ extension Companions {
                 }
                 continue
             }
-            guard gone.contains(id) else { continue }
+            // The application has changed a row that neither is gone nor has an heir.
+            guard settled.kept[id] != nil else { continue }
             let empties = reference.columns.filter { !table.columns[$0].isNotNull }
             switch reference.onDelete {
             case .cascade: return nil
@@ -219,16 +219,10 @@ extension Companions {
         for (follower, values) in moving {
             let table = follower.place.table
             let changed = values.indices.filter { values[$0] != follower.values[$0] }
-                .map { table.storedColumns[$0] }
             let isThere = try self.values(at: follower.place) != nil
-            if isThere, !table.isInUniqueKey(changed) {
-                let named = changed.map { ($0, values[table.index(of: $0)]) }
-                let words = try rows.set(
-                    named.map { (table.columns[$0.0].name, $0.1) },
-                    of: table,
-                    at: follower.place.key
-                )
-                refuse(follower, words)
+            if isThere, !table.isInUniqueKey(changed.map { table.storedColumns[$0] }) {
+                let named = changed.map { (table.storedNames[$0], values[$0]) }
+                refuse(follower, try rows.set(named, of: table, at: follower.place.key))
                 continue
             }
             let words = isThere ? try rows.delete(table, at: follower.place.key) : nil
@@ -252,15 +246,11 @@ extension Companions {
     }
 
     /// Deletes followers, and the rows that refer to them in turn.
-    private mutating func remove(
-        _ going: [Follower],
-        _ gone: Set<RowID>,
-        _ heirs: [RowID: Heir]
-    ) throws {
+    private mutating func remove(_ going: [Follower]) throws {
         var level: [(place: Place, values: [StoredValue], ids: [RowID])] = []
         for follower in going {
             let table = follower.place.table
-            let ids = follower.links.map(\.id).filter { gone.contains($0) && heirs[$0] == nil }
+            let ids = follower.links.map(\.id).filter { settled.kept[$0] != nil }
             var companion = Companion(follower, table)
             companion.links = follower.links.map { ($0.reference.names, $0.id) }
             for id in ids { settled.kept[id, default: []].append(companion) }
@@ -302,8 +292,12 @@ extension Companions {
 
 // Companions that come back with their rows.
 extension Companions {
-    /// The rows of a table that came back, by their values before and now.
-    private typealias Returned = [ExactString: [(before: [StoredValue], now: [StoredValue])]]
+    /// The rows of a table that came back.
+    private struct Returned {
+        var table: TableSchema
+        /// Their values before and now.
+        var rows: [(before: [StoredValue], now: [StoredValue])] = []
+    }
 
     /// Brings back what went with a row.
     ///
@@ -313,17 +307,15 @@ extension Companions {
         with row: Heir,
         _ find: (RowID) throws -> Heir?
     ) throws -> [Companion] {
-        var returned: Returned = [:]
+        var returned: [ExactString: Returned] = [:]
         var left: [Companion] = []
         for companion in companions {
             if companion.links.isEmpty, companion.table == row.place.table.name {
                 if let refused = try set(companion, of: row) { left.append(refused) }
                 continue
             }
-            let table =
-                schema.outsideReferences.first { $0.table.name == companion.table }?.table
-                ?? schema.nestedReferences.first { $0.table.name == companion.table }?.table
-            guard let table, let former = companion.values(in: table),
+            guard let table = references(of: companion.table).first?.table,
+                let former = companion.values(in: table),
                 let wanted = try present(former, of: companion, table, returned, find),
                 let values = try restore(companion, former, wanted, to: table)
             else {
@@ -331,9 +323,15 @@ extension Companions {
                 continue
             }
             settled.back.append(companion)
-            returned[table.name.exact, default: []].append((former, values))
+            returned[table.name.foldedIdentifier, default: Returned(table: table)].rows
+                .append((former, values))
         }
         return left
+    }
+
+    /// Returns the references of a table that does not sync.
+    private func references(of table: String) -> [OutsideReference] {
+        (schema.outsideReferences + schema.nestedReferences).filter { $0.table.name == table }
     }
 
     /// Returns the values with which a companion comes back; `nil` as long as a row that it refers to is missing.
@@ -341,7 +339,7 @@ extension Companions {
         _ former: [StoredValue],
         of companion: Companion,
         _ table: TableSchema,
-        _ returned: Returned,
+        _ returned: [ExactString: Returned],
         _ find: (RowID) throws -> Heir?
     ) throws -> [StoredValue]? {
         var values = former
@@ -363,16 +361,10 @@ extension Companions {
         for reference in schema.nestedReferences where reference.table.name == table.name {
             let named = reference.columns.map { former[table.index(of: $0)] }
             if named.contains(.null) { continue }
-            let parents =
-                returned.first { $0.key.text.foldedIdentifier == reference.parent }?.value ?? []
-            let parent =
-                schema.nestedReferences.lazy.map(\.table)
-                .first { $0.name.foldedIdentifier == reference.parent }
-                ?? schema.outsideReferences.lazy.map(\.table)
-                .first { $0.name.foldedIdentifier == reference.parent }
-            guard let parent else { continue }
-            let places = reference.parentColumns.map(parent.index)
-            if let new = parents.first(where: { row in places.map { row.before[$0] } == named }) {
+            let parents = returned[reference.parent]
+            let places = parents.map { reference.parentColumns.map($0.table.index) } ?? []
+            if let new = parents?.rows.first(where: { row in places.map { row.before[$0] } == named
+            }) {
                 for (column, place) in zip(reference.columns, places) {
                     values[table.index(of: column)] = new.now[place]
                 }
@@ -392,8 +384,7 @@ extension Companions {
         _ values: [StoredValue],
         to table: TableSchema
     ) throws -> [StoredValue]? {
-        let references = (schema.outsideReferences + schema.nestedReferences)
-            .filter { $0.table.name == table.name }
+        let references = references(of: table.name)
         if companion.isEmptied { return try fill(companion, former, values, of: table, references) }
         let named = Array(zip(table.storedNames, values))
         if try rows.add(named, to: table) == nil { return values }

@@ -22,6 +22,8 @@ struct StoreRows {
 
     private final class Statements {
         var prepared: [Shape: Statement] = [:]
+        /// The statements on tables that do not sync, by their texts.
+        var others: [String: Statement] = [:]
     }
 
     init(_ handle: OpaquePointer, name: String, _ numbers: [TableName: [Int64]]) {
@@ -189,7 +191,8 @@ struct StoreRows {
     private func run(_ sql: String, _ values: [StoredValue]) throws -> String? {
         let statement: Statement
         do {
-            statement = try Statement(handle, name: name, sql)
+            statement = try statements.others[sql] ?? Statement(handle, name: name, sql)
+            statements.others[sql] = statement
         } catch let error as StoreError {
             guard sqlite3_errcode(handle) & 0xFF == SQLITE_ERROR else { throw error }
             return String(cString: sqlite3_errmsg(handle))

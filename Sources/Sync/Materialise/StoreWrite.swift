@@ -53,8 +53,8 @@ struct StoreWrite {
     let plan: WritePlan
     /// The columns' numbers in images.
     let numbers: [TableName: [Int64]]
-    let refers: Refers
     let sidecar: Sidecar
+    let refers: Refers
 
     /// The result of a write, of which nothing is written unless all is.
     enum Result {

@@ -111,8 +111,9 @@ struct ReferenceSearch {
             }
             return found ?? (isDoubtful ? .none("it has no values") : nil)
         }
-        let mayBeOwn = try isSure || hint.stem != nil || values.areBefore(place, in: table.schema)
-        return try best(of: sample, hint, named, in: table, mayBeOwn: mayBeOwn)
+        return try best(of: sample, hint, named, in: table) {
+            try isSure || hint.stem != nil || values.areBefore(place, in: table.schema)
+        }
             ?? (isDoubtful ? .none("its values are keys of no table") : nil)
     }
 
@@ -147,7 +148,7 @@ struct ReferenceSearch {
         _ hint: NamedParent,
         _ named: SyncTable?,
         in table: SyncTable,
-        mayBeOwn: Bool
+        mayBeOwn: () throws -> Bool
     ) throws -> Found? {
         let candidates = try parents.map { try Candidate($0, sample, values) }
         if let meant = candidates.first(where: { $0.name == named?.name }),
@@ -155,7 +156,9 @@ struct ReferenceSearch {
         {
             return Found(meant)
         }
-        let matching = candidates.filter { $0.isParent && (mayBeOwn || $0.name != table.name) }
+        let matching = try candidates.filter {
+            try $0.isParent && ($0.name != table.name || mayBeOwn())
+        }
         let best =
             matching.first { $0.name == table.name } ?? matching.first
             ?? candidates.first { $0.name == named?.name && hint.stem?.count ?? 0 > 1 }

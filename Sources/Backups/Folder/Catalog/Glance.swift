@@ -1,3 +1,4 @@
+internal import Age
 internal import Files
 internal import Foundation
 internal import Remotes
@@ -71,15 +72,15 @@ enum Glance: Sendable {
     init?(ofEmptied file: RemoteFile) {
         guard let location = file.location else { return nil }
         if BackupName.isEncrypted(file.name) {
-            let mark = Array("age-encryption.org/".utf8)
-            var beginning = [UInt8](repeating: 0, count: mark.count)
-            guard
-                let count = try? beginning.withUnsafeMutableBytes({
-                    try File.open(location).read(into: $0, at: 0)
-                }), count < mark.count || beginning != mark
-            else { return nil }
-            self = .unreadable(isCutOff: false, refusal: nil)
-            return
+            do {
+                _ = try EncryptedFile(File.open(location))
+                return nil
+            } catch is AgeError {
+                self = .unreadable(isCutOff: false, refusal: nil)
+                return
+            } catch {
+                return nil
+            }
         }
         self.init(file, keys: .none)
         guard case .unreadable(_, nil) = self else { return nil }

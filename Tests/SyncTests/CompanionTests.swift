@@ -47,6 +47,16 @@ struct CompanionTests {
         )
     }
 
+    /// Takes what the phone lists of a row.
+    private func take(_ title: String, _ pair: DevicePair, at minute: Double) throws {
+        let sidecar = try Sidecar(in: pair.phone.sidecarPath)
+        defer { try? sidecar.close() }
+        let listed = try sidecar.conflicts(all: true).first { $0.title == title }
+        let number = try #require(listed?.number)
+        let date = pair.start + minute * 60
+        #expect(try sidecar.takeConflict(number, at: date, program: "test 1") == .taken)
+    }
+
     @Test("go with a row that is deleted elsewhere, and come back with it")
     func deleted() async throws {
         let pair = try await makePair()
@@ -135,12 +145,7 @@ struct CompanionTests {
         try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 2)
         #expect(try pair.phone.rows("SELECT * FROM link").isEmpty)
         for (minute, name) in [(3.0, "milk"), (6.0, "jam")] {
-            let sidecar = try Sidecar(in: pair.phone.sidecarPath)
-            let listed = try sidecar.conflicts(all: true)
-            let number = try #require(listed.first { $0.title == name }?.number)
-            let date = pair.start + minute * 60
-            #expect(try sidecar.takeConflict(number, at: date, program: "test 1") == .taken)
-            try sidecar.close()
+            try take(name, pair, at: minute)
             try await pair.exchange(pair.phone, pair.desk, at: minute + 1)
             #expect(try pair.phone.rows("PRAGMA foreign_key_check").isEmpty)
         }
@@ -192,12 +197,7 @@ struct CompanionTests {
         // Another number, and another slot.
         try pair.phone.edit("INSERT INTO pin VALUES (1, 2, 2)")
         try pair.phone.edit("INSERT INTO mark VALUES (1, 'other')")
-        let sidecar = try Sidecar(in: pair.phone.sidecarPath)
-        let listed = try sidecar.conflicts(all: true).first { $0.title == "milk" }
-        let number = try #require(listed?.number)
-        let date = pair.start + 180
-        #expect(try sidecar.takeConflict(number, at: date, program: "test 1") == .taken)
-        try sidecar.close()
+        try take("milk", pair, at: 3)
         try await pair.exchange(pair.phone, pair.desk, at: 4)
         let marks = """
             SELECT i.name, p.slot, m.text FROM mark m JOIN pin p ON p.id = m.pin JOIN item i ON i.id = p.item ORDER BY 1, 2

@@ -21,9 +21,7 @@ struct GroupMapTests {
     }
 
     private func publish(_ json: String, on device: Device) throws {
-        let sidecar = try Sidecar(in: device.sidecarPath)
-        defer { try? sidecar.close() }
-        try sidecar.publish(map(json), at: scene.now, program: "test 1")
+        try device.publish(json, at: scene.now)
     }
 
     @Test("is sent by the device that begins, and taken by devices that join or are there")

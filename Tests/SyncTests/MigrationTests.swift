@@ -251,13 +251,7 @@ struct MigrationTests {
         try pair.expectEqual(all, rows)
         // By the map it is one on all devices, whichever schema they have.
         let json = #"{"tables": {"item": {"references": {"parent": "list"}}}}"#
-        let sidecar = try Sidecar(in: desk.sidecarPath)
-        try sidecar.publish(
-            SyncMap(json: Array(json.utf8), name: "map"),
-            at: start + 180,
-            program: "test 1"
-        )
-        try sidecar.close()
+        try desk.publish(json, at: start + 180)
         try await pair.exchange(desk, phone, desk, phone, at: 3)
         try pair.expectEqual(all, rows)
         try phone.edit("UPDATE item SET parent = 2 WHERE id = 1")
@@ -310,13 +304,7 @@ struct MigrationTests {
         let refusal = SyncRefusal.otherKeys(parent: "list", table: "item", column: "parent")
         await #expect(throws: refusal) { try await desk.sync(at: start + 120) }
         let json = #"{"tables": {"item": {"references": {"parent": "none"}}}}"#
-        let sidecar = try Sidecar(in: desk.sidecarPath)
-        try sidecar.publish(
-            SyncMap(json: Array(json.utf8), name: "map"),
-            at: start + 180,
-            program: "test 1"
-        )
-        try sidecar.close()
+        try desk.publish(json, at: start + 180)
         await #expect(throws: refusal) { try await desk.sync(at: start + 240) }
         #expect(try phone.rows("SELECT parent FROM item ORDER BY 1") == ["1", "1", "2"])
     }

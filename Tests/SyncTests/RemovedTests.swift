@@ -434,13 +434,7 @@ struct RemovedTests {
         if name == "Place" {
             try pair.phone.edit("ALTER TABLE Step RENAME COLUMN Position TO Place")
             let json = #"{"tables": {"Step": {"columns": {"Place": {"was": "Position"}}}}}"#
-            let sidecar = try Sidecar(in: pair.phone.sidecarPath)
-            defer { try? sidecar.close() }
-            try sidecar.publish(
-                SyncMap(json: Array(json.utf8), name: "map"),
-                at: pair.start + 200,
-                program: "test 1"
-            )
+            try pair.phone.publish(json, at: pair.start + 200)
         }
         #expect(try take(number, [name: "7"], on: pair.phone, at: pair.start + 240) == .taken)
         try await pair.exchange(pair.phone, pair.desk, at: 5)

@@ -25,16 +25,6 @@ struct RenameTests {
         try await pair.exchange(desk, phone, desk, at: 1)
     }
 
-    private func publish(_ json: String, on device: Device, at minute: Double) throws {
-        let sidecar = try Sidecar(in: device.sidecarPath)
-        defer { try? sidecar.close() }
-        try sidecar.publish(
-            SyncMap(json: Array(json.utf8), name: "map"),
-            at: pair.start + minute * 60,
-            program: "test 1"
-        )
-    }
-
     @Test(
         "waits for a person, whose answer keeps each row and edit once",
         arguments: [
@@ -68,7 +58,7 @@ struct RenameTests {
         #expect(refusal.outcome == .needsDecision)
         try phone.edit("UPDATE item SET qty = 6 WHERE id = 1")
         try await pair.exchange(phone, at: 3)
-        try publish(map, on: desk, at: 4)
+        try desk.publish(map, at: pair.start + 4 * 60)
         try await pair.exchange(desk, at: 5)
         // The other device has the answer before it asks by itself.
         try phone.edit(change)
@@ -80,7 +70,7 @@ struct RenameTests {
     func new() async throws {
         try await begin()
         try desk.edit("ALTER TABLE item RENAME TO thing")
-        try publish(#"{"tables": {"thing": {"was": "thing"}}}"#, on: desk, at: 2)
+        try desk.publish(#"{"tables": {"thing": {"was": "thing"}}}"#, at: pair.start + 2 * 60)
         try await pair.exchange(desk, phone, at: 3)
         #expect(try desk.rows("SELECT count(*) FROM thing") == ["2"])
         #expect(try phone.rows("SELECT count(*) FROM item") == ["2"])

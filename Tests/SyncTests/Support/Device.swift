@@ -107,6 +107,14 @@ final class Device {
         Container(folder, group: GroupName(ofStore: "a"), scratch: root.appending("scratch"))
     }
 
+    /// Publishes a map for the group.
+    func publish(_ json: String, at date: Date) throws {
+        let sidecar = try Sidecar(in: sidecarPath)
+        defer { try? sidecar.close() }
+        let map = try SyncMap(json: Array(json.utf8), name: "map")
+        try sidecar.publish(map, at: date, program: "test 1")
+    }
+
     /// Takes part from now on.
     func enable(
         at now: Date,

@@ -77,6 +77,26 @@ public enum BackupName {
         return "\(beginning(parts)) \(time)\(place)\(number > 1 ? " (\(number))" : "") \(suffix)"
     }
 
+    /// Returns the name of a backup made at a time, and the names of the other kinds with the same display name.
+    static func makeAll(
+        _ date: Date,
+        in timeZone: LocalZone,
+        number: Int,
+        isIncrement: Bool,
+        isEncrypted: Bool
+    ) -> (name: String, others: [String]) {
+        let name = make(
+            date,
+            in: timeZone,
+            number: number,
+            isIncrement: isIncrement,
+            isEncrypted: isEncrypted
+        )
+        let ending = suffix(of: name) ?? ""
+        let base = name.dropLast(ending.count)
+        return (name, suffixes.filter { $0 != ending }.map { base + $0 })
+    }
+
     /// Returns the first part of the names of a day: `[2026-Nov-21]`.
     private static func beginning(_ parts: Timestamp.Parts) -> String {
         "[\(Timestamp.pad(parts.year, 4))-\(months[parts.month - 1])-\(Timestamp.pad(parts.day, 2))]"

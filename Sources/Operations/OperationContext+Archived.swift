@@ -20,8 +20,9 @@ extension OperationContext {
         holdingTo limits: RestoreLimits? = nil,
         alone isAlone: Bool = false
     ) async throws -> ArchivedBackup {
-        let open = isAlone ? folder.openAlone : folder.open
-        let archived = try await open(backup, limits) { report(.began(.fetching, total: $0)) }
+        let archived = try await folder.open(backup, alone: isAlone, holdingTo: limits) {
+            report(.began(.fetching, total: $0))
+        }
         try folder.refuseDistrusted(archived, openedAs: backup)
         if limits != nil, let remark = archived.originRemark { note(remark) }
         return archived

@@ -110,7 +110,7 @@ struct MemoryFolderTests {
         options.scope = .allOrigins
         _ = try await PruneBackups(in: folder, options: options, context: scene.context()).run()
         #expect(try await folder.list().backups.map(\.name) == [second.name])
-        _ = try await folder.bringBack(first.name)
+        _ = try await folder.trash.bringBack(first.name)
 
         let restoring = RestoreBackup.Options(backup: scene.options(at: Scene.morning + 9000))
         _ = try await RestoreBackup(from: folder, options: restoring, context: scene.context())

@@ -48,7 +48,7 @@ final class Scene: Sendable {
 
     /// Returns the backup that undoes the last restore of the stores directory.
     func newestSafety(now: Date) async throws -> Backup {
-        try await folder().newestSafety(now: now) { _ in }.backup
+        try await ImpliedBackup.newestSafety(in: folder(), now: now) { _ in }.backup
     }
 
     var catalog: BackupCatalog { BackupCatalog(sandbox.path("Cache/catalog.json")) }

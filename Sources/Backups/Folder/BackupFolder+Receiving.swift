@@ -1,44 +1,10 @@
 internal import Files
 package import Foundation
 package import Remotes
-package import SystemPackage
+internal import SystemPackage
 
 // Archives that come from another place. The caller of each of these methods holds the lock on the staging directory.
 extension BackupFolder {
-    /// A verified archive that will become a backup.
-    package struct Arrival {
-        /// The place of its file.
-        package enum Place {
-            /// A hidden name in the folder.
-            case hidden(String)
-            /// A file on this machine. It is moved to the folder only when the backup is revealed.
-            case here(FilePath)
-        }
-
-        package var place: Place
-        /// The backup with everything known about it; its file has the wanted name.
-        package var backup: Backup
-        /// The annotation to write; `nil` for none.
-        package var annotation: Annotation?
-
-        package init(_ place: Place, backup: Backup, annotation: Annotation?) {
-            self.place = place
-            self.backup = backup
-            self.annotation = annotation
-        }
-    }
-
-    /// Throws `BackupFolderError.needed` if other backups are built on this one, which would be lost.
-    package func refuseNeeded(_ backup: Backup, among backups: [Backup]) throws {
-        let dependants = Dependence(of: backups, by: backups).dependants(of: backup)
-        guard dependants.isEmpty else {
-            throw BackupFolderError.needed(
-                backup.displayName,
-                by: dependants.map(\.displayName)
-            )
-        }
-    }
-
     /// Returns the backup of an archive, with the facts from the archive alone.
     ///
     /// - Throws: `ArchiveError`, `ArchivedBackupError` if its manifest cannot be read and the archive is not known to
@@ -99,97 +65,6 @@ extension BackupFolder {
         return nil
     }
 
-    /// Gives an archive its name, so that it becomes visible.
-    ///
-    /// The annotation is written before.
-    /// - Parameters:
-    ///   - arrival: the archive.
-    ///   - sameName: the action if its name is taken.
-    ///   - date: now.
-    /// - Returns: the backup, the one that moved to the trash for it, and problems if a loss of power may undo the
-    ///   change.
-    /// - Throws: `BackupFolderError.pinned`, `.needed`, `.taken`; `RemoteError`, `FileError`. Both backups are where
-    ///   they were then.
-    package func reveal(
-        _ arrival: Arrival,
-        _ sameName: SameName,
-        at date: Date
-    ) async throws -> (backup: Backup, replaced: Backup?, problems: [Problem]) {
-        let backups = try await list().backups
-        // A deleted backup may come back under its name.
-        var reserved = try await trashedNames { _ in }
-        var replaced: Backup?
-        if let other = backups.first(where: { $0.name.exact == arrival.backup.name.exact }) {
-            switch sameName {
-            case .number: break
-            case .fail: throw BackupFolderError.taken(other.displayName, address: address)
-            case .replace:
-                guard !other.isPinned else { throw BackupFolderError.pinned(other.displayName) }
-                if other.id == nil || other.id != arrival.backup.id {
-                    try refuseNeeded(other, among: backups)
-                }
-                replaced = other
-            }
-        }
-        if sameName == .number {
-            reserved.formUnion(backups.map(\.name.exact))
-        } else {
-            reserved = []
-        }
-        while true {
-            do {
-                return try await reveal(arrival, except: reserved, replacing: replaced, at: date)
-            } catch RemoteError.exists(_, let name) where sameName == .number {
-                reserved.insert(name.exact)
-            }
-        }
-    }
-
-    private func reveal(
-        _ arrival: Arrival,
-        except reserved: Set<ExactString>,
-        replacing other: Backup?,
-        at date: Date
-    ) async throws -> (backup: Backup, replaced: Backup?, problems: [Problem]) {
-        var backup = arrival.backup
-        var name = backup.name
-        while reserved.contains(name.exact) { name = BackupName.next(after: name) }
-        let location = backup.file.location?.removingLastComponent().appending(name)
-        let hash = backup.file.hash
-        backup.file = RemoteFile(name: name, size: backup.size, location: location)
-        backup.file.hash = hash
-        var problems: [Problem?] = []
-        if let annotation = arrival.annotation {
-            var annotations = try await annotations()
-            try await annotations.adopt(annotation, of: backup, at: date)
-            var annotated = [backup]
-            annotations.annotate(&annotated)
-            backup = annotated[0]
-            problems.append(annotations.notSynced?.problem)
-        }
-        if let other {
-            problems.append(try await remove(other, at: date, keepingTrash: .seconds(1)))
-        }
-        do {
-            problems.append(
-                try await RemoteError.problem {
-                    switch arrival.place {
-                    case .hidden(let hidden):
-                        try await remote.move(hidden, to: remote, as: name)
-                    case .here(let path): backup.file = try await remote.upload(path, as: name)
-                    }
-                }
-            )
-        } catch {
-            // The other backup comes back, since nothing replaced it.
-            if let other { _ = try? await bringBack(other.name) }
-            throw error
-        }
-        memory.catalog.remember(name, isTaken: false, in: address)
-        memory.catalog.remember(backup, in: address)
-        return (backup, other, problems.compactMap(\.self))
-    }
-
     /// Gives a backup the name of another one, which moves to the trash.
     ///
     /// At every moment one of the two is listed, complete. The other one can come back under its name.
@@ -212,7 +87,7 @@ extension BackupFolder {
                 }
             )
         } catch {
-            _ = try? await bringBack(other.name)
+            _ = try? await trash.bringBack(other.name)
             throw error
         }
         var renamed = backup
@@ -226,14 +101,4 @@ extension BackupFolder {
         memory.catalog.remember(renamed, in: address)
         return (renamed, problems.compactMap(\.self))
     }
-}
-
-/// The action for an arriving archive whose name another backup of the folder has.
-public enum SameName: String, Sendable, CaseIterable {
-    /// The archive gets the next number, and the other backup stays.
-    case number
-    /// The other backup moves to the trash first.
-    case replace
-    /// The archive is refused.
-    case fail
 }

@@ -1,4 +1,3 @@
-package import Age
 internal import History
 package import Files
 public import Foundation
@@ -96,11 +95,6 @@ public struct BackupFolder: Sendable {
         )
     }
 
-    var trash: Trash { Trash(remote: remote) }
-
-    /// The name of the subfolder for deleted backups.
-    package static let trashName = Trash.subfolder
-
     /// Returns the same folder with another directory for fetched archives.
     package func fetching(to workplace: FilePath) -> BackupFolder {
         var folder = self
@@ -121,51 +115,19 @@ public struct BackupFolder: Sendable {
     /// Whether this machine has seen a backup of the own origin in this folder.
     package var knowsOwn: Bool { newer(than: nil) != nil }
 
-    /// The newest backup of an earlier system with the own origin's name, or of this system's earlier key.
-    package struct Predecessor {
-        package let backup: Backup
-        /// The name of its origin.
-        package let name: String
-        /// Whether its origin has another identity, so that this one needs its name to continue it.
-        package let isOther: Bool
-        /// The key to trust, unless it is trusted.
-        package let key: SSHPublicKey?
-    }
-
-    /// Returns the backup that the next one may continue, if no backup counts as its own.
-    package func predecessor(among backups: [Backup]) -> Predecessor? {
-        guard let origin, !backups.contains(where: owns) else { return nil }
-        for backup in backups {
-            guard let name = backup.originName,
-                origin.mayContinue(backup),
-                backup.distrust == nil || backup.signer == nil && backup.signerKey != nil
-            else { continue }
-            return Predecessor(
-                backup: backup,
-                name: name,
-                isOther: origin.isOther(than: backup),
-                key: backup.distrust == nil ? nil : backup.signerKey
-            )
-        }
-        return nil
-    }
-
-    /// The key for facts about the own origin's backups.
-    private var ownKey: String { origin?.id ?? "" }
-
     /// Remembers the newest own backup, and returns the name of a newer one that was seen before.
     func newer(than newest: Backup?) -> String? {
-        memory.catalog.newer(than: newest, of: ownKey, in: address)
+        memory.catalog.newer(than: newest, of: origin.key, in: address)
     }
 
     /// Returns the data to compare the next backup with; see `BackupCatalog.expectedData`.
     package func expectedData(after backups: [Backup], isListed: Bool = true) -> ExpectedData? {
-        memory.catalog.expectedData(after: backups, of: ownKey, in: address, isListed: isListed)
+        memory.catalog.expectedData(after: backups, of: origin.key, in: address, isListed: isListed)
     }
 
     /// Remembers the data to compare the own backup after this one with.
     package func rememberExpectedData(_ data: ExpectedData, after backup: Backup) {
-        memory.catalog.rememberExpectedData(data, after: backup, of: ownKey, in: address)
+        memory.catalog.rememberExpectedData(data, after: backup, of: origin.key, in: address)
     }
 
     /// Reads the folder.
@@ -175,8 +137,7 @@ public struct BackupFolder: Sendable {
         var listing = Listing()
         let files = try listing.sortEntries(
             try await remote.listAll(),
-            reasonToPassOver,
-            memory.checkCancellation
+            in: self
         )
         listing.backups = try await memory.backups(files, in: address, timeZone: timeZone)
         try await listing.findAltered(in: self)
@@ -186,7 +147,7 @@ public struct BackupFolder: Sendable {
             listing.signersError = error
         }
         do {
-            try addChecks(to: &listing.backups)
+            try listing.addChecks(in: self)
         } catch let error as CancellationError {
             throw error
         } catch {
@@ -211,7 +172,7 @@ public struct BackupFolder: Sendable {
         // A restore searches the trash too.
         let unlisted = listing.unlisted
         await listing.backups.markIncomplete {
-            guard let trashed = try? await trash.entries().map(backup) else { return nil }
+            guard let trashed = try? await trash.entries().map(trash.backup) else { return nil }
             let others = try? await memory.backups(unlisted, in: address, timeZone: timeZone)
             return trashed + (others ?? [])
         }
@@ -220,43 +181,6 @@ public struct BackupFolder: Sendable {
         listing.backups.arrange()
         listing.passedOver.sort { $0.name.exact < $1.name.exact }
         return listing
-    }
-
-    private func reasonToPassOver(_ file: RemoteFile) -> String? {
-        let name = file.name
-        if name.hasPrefix(PartialName.prefix) {
-            return "a backup that is being made, or was interrupted"
-        }
-        if file.isAppleDouble { return "macOS keeps attributes of another file in it" }
-        // An empty file that had content when it was inspected before, or that has a backup's name, is a damaged backup.
-        if file.size == 0, memory.catalog.lastSeen(name, in: address) == nil,
-            BackupName.date(of: name, in: timeZone) == nil
-        {
-            return "it is empty: another program holds its place, or has not written it yet"
-        }
-        return BackupName.suffix(of: name) != nil
-            ? nil
-            : "its name ends neither in '\(BackupName.suffix)' nor in '\(BackupName.incrementSuffix)', perhaps with '\(BackupName.encryptedEnding)'"
-    }
-
-    private func addChecks(to backups: inout [Backup]) throws {
-        guard let log = memory.log else { return }
-        let checks = try log.lastChecks(of: Set(backups.map(\.key.rawValue)))
-        let isCopy = backups.copies
-        // A deleted file has not been renamed.
-        let deleted = memory.catalog.deeds(in: address).trashedNames
-        for index in backups.indices {
-            try memory.checkCancellation()
-            let backup = backups[index]
-            guard let found = checks[backup.key.rawValue.exact] else { continue }
-            backups[index].checks = CheckHistory(
-                of: backup.name,
-                in: address,
-                among: found,
-                isCopy: { isCopy(backup, $0) || deleted.contains($0.exact) },
-                isElsewhere: { memory.catalog.isStillThere(backup.key, $1, in: $0) }
-            )
-        }
     }
 
     /// Returns the backup that a person means; see `[Backup].matching`.
@@ -270,34 +194,9 @@ public struct BackupFolder: Sendable {
     package func content(of backup: Backup) -> String? {
         memory.catalog.content(of: backup, in: address)
     }
-
-    /// Returns a deleted backup, with the facts from its manifest if its archive is on this machine.
-    package func backup(_ entry: TrashedBackup) -> Backup {
-        var file = entry.file
-        file.name = entry.name
-        var backup = Backup(file, timeZone: timeZone)
-        if let location = entry.file.location, backup.isIncrement || backup.lineage == nil,
-            let found = try? ArchivedBackup.glance(at: location, name: entry.name, keys: keys),
-            let header = found.header
-        {
-            backup.take(header, found.signature)
-        }
-        keys.judge(&backup)
-        return backup
-    }
 }
 
-extension RemoteFile {
-    /// The first bytes of an AppleDouble file (RFC 1740).
-    private static let appleDouble: [UInt8] = [0, 5, 0x16, 7]
-
-    /// Whether macOS created the file beside another one, on a file system without extended attributes.
-    ///
-    /// A remote file is judged by its name alone.
-    fileprivate var isAppleDouble: Bool {
-        guard name.hasPrefix("._") else { return false }
-        guard let location, let file = try? File.open(location) else { return true }
-        let start = try? file.readExactly(count: Self.appleDouble.count, at: 0)
-        return start == nil || start == Self.appleDouble
-    }
+extension Origin? {
+    /// The key for facts about the own origin's backups.
+    fileprivate var key: String { self?.id ?? "" }
 }

@@ -1,5 +1,6 @@
+internal import Archives
 internal import Files
-public import Foundation
+internal import Foundation
 internal import Remotes
 internal import SystemPackage
 
@@ -7,20 +8,81 @@ internal import SystemPackage
 ///
 /// A file's name is the time of the removal and the backup's name:
 /// `20261121T090100.123Z [2026-Nov-20] 09.01 AM Stores.zip`.
-struct Trash {
-    static let subfolder = ".grocerydude-trash"
+///
+/// The caller of a method that changes it holds the lock on the folder's staging directory.
+package struct Trash {
+    package static let subfolder = ".grocerydude-trash"
 
-    private let root: any RemoteFolder
-    private let folder: any RemoteFolder
+    let folder: BackupFolder
+    private let place: any RemoteFolder
 
-    init(remote: any RemoteFolder) {
-        root = remote
-        folder = remote.subfolder(Self.subfolder)
+    init(of folder: BackupFolder) {
+        self.folder = folder
+        place = folder.remote.subfolder(Self.subfolder)
     }
 
     /// Returns the backups in the trash, most recently removed first.
-    func entries() async throws -> [TrashedBackup] {
-        try await folder.list().compactMap(TrashedBackup.init).sorted { $0.deleted > $1.deleted }
+    package func entries() async throws -> [TrashedBackup] {
+        try await place.list().compactMap(TrashedBackup.init).sorted { $0.deleted > $1.deleted }
+    }
+
+    /// Returns the names of the backups in the trash, before they were removed.
+    ///
+    /// - Parameter warn: called if the subfolder is a link or a file, which contains no backups.
+    /// - Returns: the names.
+    /// - Throws: `RemoteError`.
+    func names(_ warn: (any Error) -> Void) async throws -> Set<ExactString> {
+        do {
+            return try await Set(entries().map(\.name.exact))
+        } catch let error as RemoteError {
+            guard case .notASubfolder = error else { throw error }
+            warn(error)
+            return []
+        }
+    }
+
+    /// Returns the removed backup that a person means.
+    ///
+    /// - Parameter text: the backup's name, its display name, or a unique part of it. If several have one name, the
+    ///   last removed one matches.
+    /// - Returns: the removed backup.
+    /// - Throws: `BackupFolderError.notInTrash`, `.ambiguous`; `RemoteError`.
+    package func find(_ text: String) async throws -> TrashedBackup {
+        let entries = try await entries()
+        let names = Set(entries.map(\.name.exact))
+        let exact = names.filter {
+            $0 == text.exact || BackupName.display($0.text).exact == text.exact
+        }
+        let found =
+            exact.isEmpty
+            ? names.filter { !text.isEmpty && $0.text.utf8.contains(text.utf8) } : exact
+        guard found.count < 2 else {
+            let matches = found.map(\.text).sorted()
+            throw BackupFolderError.ambiguous(text, matches: matches)
+        }
+        guard let entry = entries.first(where: { found.contains($0.name.exact) }) else {
+            throw BackupFolderError.notInTrash(text, address: folder.address)
+        }
+        return entry
+    }
+
+    /// Returns a removed backup, with the facts from its manifest if its archive is on this machine.
+    package func backup(_ entry: TrashedBackup) -> Backup {
+        var file = entry.file
+        file.name = entry.name
+        var backup = Backup(file, timeZone: folder.timeZone)
+        if let location = entry.file.location, backup.isIncrement || backup.lineage == nil,
+            let found = try? ArchivedBackup.glance(
+                at: location,
+                name: entry.name,
+                keys: folder.keys
+            ),
+            let header = found.header
+        {
+            backup.take(header, found.signature)
+        }
+        folder.keys.judge(&backup)
+        return backup
     }
 
     /// Returns the name in the trash of a backup that is deleted at a time.
@@ -33,21 +95,62 @@ struct Trash {
     ///
     /// - Throws: `RemoteError`; the backup is in its old place or in the trash then.
     func put(_ name: String, at date: Date) async throws {
-        try await root.move(name, to: folder, as: Self.name(of: name, at: date))
+        try await folder.remote.move(name, to: place, as: Self.name(of: name, at: date))
     }
 
-    /// Fetches a removed backup, which stays in the trash.
-    ///
-    /// - Throws: `RemoteError`.
-    func download(_ entry: TrashedBackup, to path: FilePath) async throws {
-        try await folder.download(entry.file.name, to: path)
+    /// Opens the archive of a removed backup, which stays, but none of the archives that it is built on.
+    func open(
+        _ entry: TrashedBackup,
+        _ fetching: (Int64) -> Void
+    ) async throws -> ArchivedBackup {
+        if let location = entry.file.location {
+            return try ArchivedBackup(location, name: entry.name, keys: folder.keys)
+        }
+        fetching(entry.size)
+        let scratch = try ScratchDirectory(in: folder.workplace)
+        let path = scratch.path.appending(entry.name)
+        try await place.download(entry.file.name, to: path)
+        return try ArchivedBackup(path, name: entry.name, keys: folder.keys, in: scratch)
     }
 
-    /// Moves a removed backup back.
+    /// Brings a removed backup back.
     ///
-    /// - Throws: `RemoteError.exists` if its name is taken.
-    func takeOut(_ entry: TrashedBackup) async throws {
-        try await folder.move(entry.file.name, to: root, as: entry.name)
+    /// - Parameter text: see `find`.
+    /// - Returns: the backup, and a problem if a loss of power may undo the move.
+    /// - Throws: `BackupFolderError.notInTrash`, `.ambiguous`, `.nameTaken`; `RemoteError`.
+    @discardableResult
+    package func bringBack(
+        _ text: String
+    ) async throws -> (backup: TrashedBackup, problem: Problem?) {
+        let entry = try await find(text)
+        return try await (entry, bringBack(entry))
+    }
+
+    /// Brings a removed backup back; see `bringBack`.
+    package func bringBack(_ entry: TrashedBackup) async throws -> Problem? {
+        do {
+            // An unlisted backup may have the name.
+            guard try await !folder.isThere(entry.name) else {
+                throw RemoteError.exists(folder.address, name: entry.name)
+            }
+            let trashed = backup(entry)
+            var problem = try await RemoteError.problem {
+                try await place.move(entry.file.name, to: folder.remote, as: entry.name)
+            }
+            folder.memory.catalog.remember(in: folder.address) {
+                $0.give(entry.name)
+                $0.forgetTrashed([entry.file.name.exact])
+            }
+            folder.memory.catalog.remember(entry.name, isTaken: false, in: folder.address)
+            // The problem names the backup, not its file in the trash.
+            problem?.path = entry.name
+            var annotations = try? await folder.annotations()
+            let (name, date) = (entry.file.name, entry.deleted)
+            await annotations?.moveDamage(of: trashed, from: name, to: entry.name, at: date)
+            return problem
+        } catch RemoteError.exists {
+            throw BackupFolderError.nameTaken(entry.name, address: folder.address)
+        }
     }
 
     /// Removes backups permanently, one by one.
@@ -65,7 +168,7 @@ struct Trash {
         for entry in entries where !isToStop() {
             do {
                 let problem = try await RemoteError.problem {
-                    try await folder.delete(entry.file.name)
+                    try await place.delete(entry.file.name)
                 }
                 removed.append(entry)
                 problems += problem.map { [$0] } ?? []
@@ -78,31 +181,6 @@ struct Trash {
     }
 }
 
-/// A backup that was deleted and can come back.
-public struct TrashedBackup: Sendable, Equatable {
-    /// The file in the trash.
-    let file: RemoteFile
-    /// The name before the deletion.
-    public let name: String
-    /// The moment of the deletion.
-    public let deleted: Date
-
-    /// The size of the archive in bytes.
-    public var size: Int64 { file.size }
-    /// The name without ` Stores.zip`.
-    public var displayName: String { BackupName.display(name) }
-
-    /// Returns whether a name is that of a file in the trash.
-    static func isName(_ name: String) -> Bool { Self(RemoteFile(name: name, size: 0)) != nil }
-
-    /// Parses the name of a file in the trash; `nil` for any other name.
-    init?(_ file: RemoteFile) {
-        var scanner = TextScanner(file.name)
-        guard let parts = Timestamp.parts(&scanner, dash: "", colon: ""), scanner.take(" "),
-            let moment = Timestamp.date(of: parts)
-        else { return nil }
-        self.file = file
-        deleted = moment
-        name = scanner.remainder
-    }
+extension BackupFolder {
+    package var trash: Trash { Trash(of: self) }
 }

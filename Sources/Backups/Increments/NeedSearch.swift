@@ -3,7 +3,7 @@ internal import Archives
 internal import Files
 internal import Foundation
 internal import Remotes
-internal import SystemPackage
+package import SystemPackage
 
 /// A search for the archives that increments are built on, in a folder and its trash.
 ///
@@ -11,7 +11,7 @@ internal import SystemPackage
 /// encrypted again, or a full backup of the same state may have replaced it. It may have a name that no backup has, as
 /// a copy of a synchronising program. Unknown archives are inspected, the most likely first. Archives that are damaged,
 /// or that no key opens, are skipped if there is another.
-struct NeedSearch {
+package struct NeedSearch {
     /// An archive that was found.
     enum Found {
         case listed(Backup)
@@ -84,7 +84,7 @@ struct NeedSearch {
             var waiting = wanted.map(\.name)[...]
             func begin() {
                 guard let name = waiting.popFirst() else { return }
-                group.addTask { (name, try await folder.fetch(name)) }
+                group.addTask { (name, try await Self.fetch(name, in: folder)) }
             }
             for _ in 0..<Self.fetchesLimit { begin() }
             while let (name, scratch) = try await group.next() {
@@ -125,16 +125,13 @@ struct NeedSearch {
                     }
                     if isInPlace || backup.file.location != nil { return archived }
                 }
-                let archived: ArchivedBackup
-                if let scratch = fetched.removeValue(forKey: backup.name.exact) {
-                    archived = try folder.open(backup, fetchedTo: scratch, holdingTo: nil)
-                } else {
-                    archived = try await folder.openAlone(
-                        backup,
-                        holdingTo: nil,
-                        fetching: fetching
-                    )
-                }
+                let opening = BackupOpening(folder: folder, backup: backup, limits: nil)
+                let archived =
+                    if let scratch = fetched.removeValue(forKey: backup.name.exact) {
+                        try opening.open(fetchedTo: scratch)
+                    } else {
+                        try await opening.open(.whole, fetching)
+                    }
                 guard Self.fits(archived.header, need, of: header) else { continue }
                 if folder.keys.distrust(of: archived) == nil { return archived }
                 doubtful = doubtful ?? archived
@@ -145,7 +142,7 @@ struct NeedSearch {
         if let doubtful { return doubtful }
         for (entry, _) in entries(for: need, of: header) {
             do {
-                let archived = try await folder.open(entry, fetching)
+                let archived = try await folder.trash.open(entry, fetching)
                 if Self.fits(archived.header, need, of: header) { return archived }
             } catch let error where Self.leavesOthers(error) {
                 failure = failure ?? error
@@ -199,8 +196,10 @@ struct NeedSearch {
         into backup: Backup,
         _ fetching: (Int64) -> Void
     ) async throws -> ArchivedBackup {
-        let archived = try await folder.openAloneInPlace(
+        let archived = try await folder.open(
             backup,
+            .parts,
+            alone: true,
             holdingTo: nil,
             fetching: fetching
         )
@@ -239,23 +238,225 @@ struct NeedSearch {
         of header: ManifestHeader
     ) -> [(entry: TrashedBackup, likeness: Likeness)] {
         trashed.compactMap { entry in
-            folder.backup(entry).likeness(to: need, of: header.lineage).map {
+            folder.trash.backup(entry).likeness(to: need, of: header.lineage).map {
                 (entry: entry, likeness: $0)
             }
         }
         .sorted { $0.likeness.rawValue < $1.likeness.rawValue }
     }
-}
 
-extension BackupFolder {
     /// Fetches an archive; `nil` if it is gone.
-    fileprivate func fetch(_ name: String) async throws -> ScratchDirectory? {
-        let scratch = try ScratchDirectory(in: workplace)
+    private static func fetch(
+        _ name: String,
+        in folder: BackupFolder
+    ) async throws -> ScratchDirectory? {
+        let scratch = try ScratchDirectory(in: folder.workplace)
         do {
-            try await remote.download(name, to: scratch.path.appending(name))
+            try await folder.remote.download(name, to: scratch.path.appending(name))
             return scratch
         } catch RemoteError.noFile {
             return nil
         }
+    }
+}
+
+extension NeedSearch {
+    /// Opens the archives that an increment is built on, and stores them in it.
+    ///
+    /// A deleted archive can be used while it is in the trash.
+    /// - Throws: `BackupFolderError.missingNeed`; see `BackupFolder.open`.
+    static func openNeeds(
+        of archived: ArchivedBackup,
+        in folder: BackupFolder,
+        inPlace isInPlace: Bool = false,
+        fetching: (Int64) -> Void
+    ) async throws {
+        guard let header = archived.header, let needs = header.needs, !needs.isEmpty else { return }
+        var search = try await NeedSearch(in: folder)
+        if !isInPlace { try await search.fetch(needs, of: header, fetching: fetching) }
+        let missing = try await search.open(
+            needs,
+            of: header,
+            into: archived,
+            inPlace: isInPlace,
+            fetching: fetching
+        )
+        if let missing { throw await search.missing(missing, of: archived) }
+    }
+
+    /// Opens as many of the archives that a damaged increment is built on as can be used, and stores them in it.
+    ///
+    /// - Returns: the name of the last one that could not be opened; those before it are not opened either.
+    /// - Throws: see `BackupFolder.open`; a missing or damaged archive is no error.
+    package static func openNeedsToSalvage(
+        _ archived: ArchivedBackup,
+        in folder: BackupFolder,
+        fetching: (Int64) -> Void
+    ) async throws -> String? {
+        guard let header = archived.header, let needs = header.needs, !needs.isEmpty else {
+            return nil
+        }
+        var search = try await NeedSearch(in: folder)
+        let missing = try await search.open(
+            needs,
+            of: header,
+            into: archived,
+            inPlace: false,
+            passingOverDamaged: true,
+            fetching: fetching
+        )
+        return missing.map { BackupName.display($0.name) }
+    }
+
+    /// Opens the archives that an increment is built on, the last one first, and stores them in it.
+    ///
+    /// - Returns: the first that is missing, at which it stops; `nil` if there is none.
+    private mutating func open(
+        _ needs: [Need],
+        of header: ManifestHeader,
+        into archived: ArchivedBackup,
+        inPlace isInPlace: Bool,
+        passingOverDamaged passesOver: Bool = false,
+        fetching: (Int64) -> Void
+    ) async throws -> Need? {
+        archived.needs = []
+        for need in needs.reversed() {
+            var part: ArchivedBackup?
+            do {
+                part = try await open(need, of: header, inPlace: isInPlace, fetching: fetching)
+            } catch let error
+                where passesOver && (error is ArchiveError || error is ArchivedBackupError)
+            {}
+            guard let part else { return need }
+            archived.needs.insert(part, at: 0)
+            if part.header?.isIncrement == false { break }
+        }
+        return nil
+    }
+
+    /// The places of the archives that an increment is built on.
+    package struct Whereabouts {
+        /// The backups that are only in the trash, the full one first.
+        package var trashed: [TrashedBackup] = []
+        /// The backups that are neither in the folder nor in its trash, the full one first.
+        package var missing: [Need] = []
+    }
+
+    /// Finds everything that an increment is built on.
+    ///
+    /// - Throws: `RemoteError`, `FileError`.
+    package static func whereabouts(
+        of header: ManifestHeader,
+        in folder: BackupFolder
+    ) async throws -> Whereabouts {
+        var found = Whereabouts()
+        guard let needs = header.needs, !needs.isEmpty else { return found }
+        var search = try await NeedSearch(in: folder)
+        for need in needs.reversed() {
+            guard let one = try await search.find(need, of: header) else {
+                found.missing.insert(need, at: 0)
+                continue
+            }
+            if case .trashed(let entry) = one { found.trashed.insert(entry, at: 0) }
+            // A full backup needs no other.
+            if one.isWhole { break }
+        }
+        return found
+    }
+
+    /// Finds everything that a deleted backup is built on.
+    ///
+    /// - Throws: `RemoteError`, `FileError`; see `BackupFolder.open`.
+    package static func whereabouts(
+        of entry: TrashedBackup,
+        in folder: BackupFolder
+    ) async throws -> Whereabouts {
+        guard BackupName.isIncrement(entry.name),
+            let header = try await folder.trash.open(entry, { _ in }).header
+        else { return Whereabouts() }
+        return try await whereabouts(of: header, in: folder)
+    }
+
+    /// Returns the error with the missing backup, the other backups that need it, and the newest usable full backup of
+    /// the same origin.
+    private func missing(_ need: Need, of archived: ArchivedBackup) async -> BackupFolderError {
+        let backups = ((try? await folder.list()) ?? BackupFolder.Listing()).backups
+        let hit = backups.filter {
+            $0.name.exact != archived.name.exact && $0.lineage == archived.header?.lineage
+                && $0.needs.contains { $0.number == need.number && $0.created == need.created }
+        }
+        // Another increment may need the missing backup too.
+        let header = archived.header
+        let isOwn = folder.origin?.isOrigin(header?.origin, header?.originName) ?? false
+        let whole = backups.ordinary.first {
+            !$0.isIncrement && $0.damage == nil && $0.distrust == nil
+                && ($0.origin == header?.origin || isOwn && folder.owns($0))
+        }
+        return .missingNeed(
+            BackupName.display(archived.name),
+            need: BackupName.display(need.name),
+            address: folder.address,
+            others: hit.map(\.displayName),
+            whole: whole?.displayName
+        )
+    }
+
+    /// Returns the backups that an increment is built on, according to the catalog.
+    ///
+    /// - Parameters:
+    ///   - backup: a backup whose needs are known.
+    ///   - folder: its folder.
+    /// - Returns: the backups to restore it with, the full one first.
+    /// - Throws: `BackupFolderError.missingNeed`; `RemoteError`.
+    package static func remembered(
+        by backup: Backup,
+        in folder: BackupFolder
+    ) async throws -> [Backup] {
+        let others = try await folder.list().backups.filter { $0.name.exact != backup.name.exact }
+        var found: [Backup] = []
+        for need in backup.needs.reversed() {
+            let candidates = others.compactMap { other in
+                other.likeness(to: need, of: backup.lineage).map { (other, likeness: $0) }
+            }
+            // Some remote archives are known by name only.
+            let likeliest = candidates.filter { $0.likeness != .unknown }
+                .min { $0.likeness.rawValue < $1.likeness.rawValue }
+            guard let (other, _) = likeliest else {
+                throw BackupFolderError.missingNeed(
+                    backup.displayName,
+                    need: BackupName.display(need.name),
+                    address: folder.address
+                )
+            }
+            found.insert(other, at: 0)
+            // A full backup needs no other.
+            if !other.isIncrement { break }
+        }
+        return found
+    }
+}
+
+extension ManifestHeader {
+    /// Returns the archive in a directory that this increment is built on, whatever its name; `nil` if there is none.
+    ///
+    /// - Parameters:
+    ///   - need: the description of it.
+    ///   - directory: the directory.
+    ///   - folder: the folder whose keys open it.
+    /// - Returns: the archive's path.
+    /// - Throws: `RemoteError`, `FileError`.
+    package func archiveBeside(
+        for need: Need,
+        in directory: FilePath,
+        like folder: BackupFolder
+    ) async throws -> FilePath? {
+        let other = BackupFolder(
+            LocalFolder(directory),
+            memory: BackupMemory(catalog: folder.memory.catalog.withoutRecords),
+            timeZone: folder.timeZone
+        )
+        var search = try await NeedSearch(in: other)
+        guard case .listed(let backup) = try await search.find(need, of: self) else { return nil }
+        return backup.file.location
     }
 }

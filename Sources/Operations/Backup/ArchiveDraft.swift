@@ -88,7 +88,7 @@ struct ArchiveDraft {
     var sink: any ByteSink { encrypting ?? place.sink }
 
     /// Completes the archive; it is then on the disk, or in the remote folder.
-    func finish() async throws -> BackupFolder.Finished {
+    func finish() async throws -> NewBackup.Archive {
         switch place {
         case .file(let file):
             try file.sync()

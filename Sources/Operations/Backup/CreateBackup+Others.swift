@@ -51,7 +51,7 @@ extension CreateBackup {
     /// - Returns: the backup as it is now, whether it changed, and a problem if a power loss may undo that.
     func annotate(_ backup: Backup) async throws -> (Backup, Bool, Problem?) {
         guard !options.tags.isEmpty || options.note != nil else { return (backup, false, nil) }
-        return try await folder.home(of: backup).annotate(backup, at: options.date) {
+        return try await folder.home(of: backup).notes.annotate(backup, at: options.date) {
             for tag in options.tags where !$0.tags.contains(tag) { $0.tags.append(tag) }
             $0.note = options.note ?? $0.note
         }
@@ -85,7 +85,7 @@ extension CreateBackup {
 
     private func refuseToReplace(_ other: Backup, among backups: [Backup]) throws {
         if other.isPinned { throw BackupFolderError.pinned(other.displayName) }
-        try folder.refuseNeeded(other, among: backups)
+        try Dependence(of: backups, by: backups).refuseRemoval(of: other)
     }
 
     /// Returns the preferred name of a new backup.

@@ -132,7 +132,7 @@ public struct CreateBackup: Sendable {
     func reportFolder(beside backups: [Backup]) async {
         let future = folder.own(backups).first { $0.isFromFuture(at: options.date) }
         if let warning = future?.futureWarning(at: options.date) { context.warn(warning) }
-        if refusal == nil, let warning = await folder.lossWarning(beside: backups) {
+        if refusal == nil, let warning = await folder.losses.warning(beside: backups) {
             context.warn(warning)
         }
         guard folder.own(backups).ordinary.isEmpty else { return }
@@ -146,7 +146,7 @@ public struct CreateBackup: Sendable {
     /// A machine that loses its key before each run, such as a container, would never compare or prune any.
     func notContinued(among backups: [Backup]) -> Problem? {
         guard !options.acceptsChanges, !options.isSafety else { return nil }
-        return folder.predecessor(among: backups).map(Problem.init(notContinuing:))
+        return Predecessor(in: folder, among: backups).map(Problem.init(notContinuing:))
     }
 
     private static func saysItAll(_ error: any Error) -> Bool {
@@ -357,7 +357,7 @@ public struct CreateBackup: Sendable {
     }
 
     private func publish(
-        _ archive: BackupFolder.Finished,
+        _ archive: NewBackup.Archive,
         _ written: WrittenArchive,
         beside backups: [Backup]
     ) async throws -> (Backup, RemoteError?) {
@@ -365,18 +365,19 @@ public struct CreateBackup: Sendable {
             throw try await outbox.full(beside: outbox.waiting(), since: refusal)
         }
         context.report(.began(.uploading, total: nil))
-        let (backup, error) = try await destination.publish(
-            BackupFolder.NewBackup(
-                archive,
-                size: written.size,
-                header: written.header,
-                signature: written.signature,
-                content: written.trailer.content,
-                isPartial: written.trailer.problems.contains(where: \.isOfTheBackup),
-                isEncrypted: try recipients() != nil,
-                tags: options.tags,
-                note: options.note
-            ),
+        let new = NewBackup(
+            archive,
+            size: written.size,
+            header: written.header,
+            signature: written.signature,
+            content: written.trailer.content,
+            isPartial: written.trailer.problems.contains(where: \.isOfTheBackup),
+            isEncrypted: try recipients() != nil,
+            tags: options.tags,
+            note: options.note
+        )
+        let (backup, error) = try await new.publish(
+            in: destination,
             at: options.date,
             beside: backups,
             mayNumber: options.sameName != .fail,
@@ -411,7 +412,7 @@ extension CreateBackup.Outcome {
 
 extension Problem {
     /// Creates the problem that the backups of an earlier system or key are neither compared with nor pruned.
-    init(notContinuing last: BackupFolder.Predecessor) {
+    init(notContinuing last: Predecessor) {
         let shown = printable(bytes: last.name.utf8)
         let steps = [
             last.isOther ? "set 'origin' to '\(shown)'" : nil,

@@ -15,7 +15,7 @@ public struct FolderWatch: Sendable {
     /// In a folder on another machine, it notices no changes.
     public init(of folder: BackupFolder) {
         let path = folder.remote.directory
-        let subfolders = [Annotations.subfolder, BackupFolder.trashName]
+        let subfolders = [Annotations.subfolder, Trash.subfolder]
         directories = DirectoryWatch(
             path.map { path in [path] + subfolders.map { path.appending($0) } } ?? []
         )

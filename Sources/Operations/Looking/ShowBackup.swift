@@ -56,7 +56,13 @@ public struct ShowBackup: Sendable {
         let (backup, unreachable) = try await folder.findWithWaiting(name, now: now)
         if let unreachable { context.warnOfUnknown(unreachable) }
         let neededBy =
-            try await unreachable == nil ? folder.dependants(of: backup) : []
+            try await unreachable == nil
+            ? Dependence(
+                in: folder,
+                among: folder.list().backups,
+                goneForGood: false
+            )
+            .dependants(of: backup) : []
         return try await context.look(at: backup, in: folder) { archived in
             let wanted = path.map { NamedPaths([$0]) }
             var files: [File] = []

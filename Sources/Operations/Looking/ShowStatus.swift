@@ -200,8 +200,8 @@ public struct ShowStatus: Sendable {
         }
         status.unknown = backups.count { $0.distrust != nil && !isOwn($0) }
         status.others = backups.count - status.unknown - backups.count(where: isOwn)
-        status.warnings += [await folder.lagWarning(beside: backups)].compactMap(\.self)
-        if let vanished = await folder.vanished() {
+        status.warnings += [await folder.losses.lagWarning(beside: backups)].compactMap(\.self)
+        if let vanished = await folder.losses.vanished() {
             status.warnings.append(vanished.warning(in: folder.timeZone))
         }
         // A damaged file does not show which machine made it, nor does one elsewhere.
@@ -247,7 +247,7 @@ public struct ShowStatus: Sendable {
 
     /// Returns a backup elsewhere with the facts from its archive, if a little of that says whose it is.
     private func look(at backup: Backup) async -> Backup? {
-        try? await folder.lookAlone(at: backup, mayFetchAll: false) { _ in }
+        try? await folder.lookAlone(at: backup, .partsOnly) { _ in }
     }
 
     private func lookIntoOutbox(_ status: inout Status) async {

@@ -94,7 +94,7 @@ public struct CopyBackups: Sendable {
             throw unreachable ?? error
         }
         if names != nil, let unreachable { context.warnOfUnknown(unreachable) }
-        if unreachable == nil, let loss = await source.lossWarning(beside: all) {
+        if unreachable == nil, let loss = await source.losses.warning(beside: all) {
             context.warn(loss)
             if all.isEmpty { throw BackupFolderError.noBackups(source.address) }
         }
@@ -322,15 +322,16 @@ private struct BackupCopy {
     private func refuseWithoutNeeds(_ header: ManifestHeader) async throws {
         guard header.isIncrement else { return }
         try refuseBaseForOthers(header)
-        guard let need = try await receive.folder.missingNeeds(of: header).first else { return }
-        let (trashed, missing, _) = try await home.whereabouts(of: header)
-        if let entry = trashed.first {
+        let lacks = try await NeedSearch.whereabouts(of: header, in: receive.folder)
+        guard let need = lacks.missing.first else { return }
+        let here = try await NeedSearch.whereabouts(of: header, in: home)
+        if let entry = here.trashed.first {
             throw MovingError.needsTrashed(backup.displayName, need: entry.displayName)
         }
         throw BackupFolderError.missingNeed(
             backup.displayName,
             need: BackupName.display(need.name),
-            address: missing.isEmpty ? receive.folder.address : home.address
+            address: here.missing.isEmpty ? receive.folder.address : home.address
         )
     }
 

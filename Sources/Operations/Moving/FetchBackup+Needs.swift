@@ -56,7 +56,7 @@ extension FetchBackup {
             archived = try await context.open(backup, in: folder.fetching(to: scratch))
         } catch let error where error.isOfKeys && !backup.needs.isEmpty {
             // The base backups are remembered, so fetch the archives as they are.
-            let needs = try await folder.rememberedNeeds(of: backup)
+            let needs = try await NeedSearch.remembered(by: backup, in: folder)
             context.warn("'\(backup.displayName)' is not verified: \(explain(error))")
             var parts: [Part] = []
             for one in needs + [backup] {

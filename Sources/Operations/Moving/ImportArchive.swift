@@ -130,7 +130,7 @@ public struct ImportArchive: Sendable {
         let parent = path.removingLastComponent()
         let directory = parent.isEmpty ? "." : parent
         var files: [FilePath] = []
-        for need in try await folder.missingNeeds(of: header) {
+        for need in try await NeedSearch.whereabouts(of: header, in: folder).missing {
             let file = try await header.archiveBeside(for: need, in: directory, like: folder)
             guard let file else {
                 throw MovingError.lacksNeed(

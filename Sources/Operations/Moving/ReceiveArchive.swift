@@ -122,12 +122,13 @@ struct ReceiveArchive {
             var backup = backup
             backup.file.hash = uploaded?.hash
             backup.file.location = local?.appending(backup.name)
-            let (new, replaced, problems) = try await folder.reveal(
-                .init(
-                    uploaded.map { .hidden($0.name) } ?? .here(parcel.path),
-                    backup: backup,
-                    annotation: annotation
-                ),
+            let (new, replaced, problems) = try await Arrival(
+                uploaded.map { .hidden($0.name) } ?? .here(parcel.path),
+                backup: backup,
+                annotation: annotation
+            )
+            .reveal(
+                in: folder,
                 sameName,
                 at: date
             )
@@ -199,7 +200,7 @@ extension OperationContext {
         )
         do {
             try folder.memory.log?.recordCheck(check)
-            if damage != nil { try await folder.note(check, of: backup) }
+            if damage != nil { try await folder.notes.note(check, of: backup) }
         } catch {
             warn("the findings in '\(backup.displayName)' were not noted: \(explain(error))")
         }

@@ -122,13 +122,14 @@ public struct UploadBackups: Sendable {
             location: folder.remote.directory?.appending(backup.name)
         )
         context.report(.began(.uploading, total: nil))
-        let (new, _, problems) = try await folder.reveal(
-            .init(
-                .here(location),
-                backup: archived.map { try folder.backup(file, of: $0) }
-                    ?? moved(backup, to: file),
-                annotation: annotation
-            ),
+        let (new, _, problems) = try await Arrival(
+            .here(location),
+            backup: archived.map { try folder.backup(file, of: $0) }
+                ?? moved(backup, to: file),
+            annotation: annotation
+        )
+        .reveal(
+            in: folder,
             .number,
             at: date
         )
@@ -141,7 +142,7 @@ public struct UploadBackups: Sendable {
     /// Returns the problem that a sent increment cannot be restored, since a backup that it needs is gone.
     private func lack(of header: ManifestHeader?, named name: String) async throws -> [Problem] {
         guard let header, header.isIncrement,
-            let need = try await folder.missingNeeds(of: header).first
+            let need = try await NeedSearch.whereabouts(of: header, in: folder).missing.first
         else { return [] }
         let reason = explain(
             BackupFolderError.missingNeed(
@@ -164,6 +165,6 @@ public struct UploadBackups: Sendable {
     /// Removes an uploaded backup and its annotation from the outbox.
     private func takeOut(_ backup: Backup, of outbox: Outbox) async throws {
         _ = try await RemoteError.problem { try await outbox.folder.remote.delete(backup.name) }
-        try await outbox.folder.forget([backup.name.exact])
+        try await outbox.folder.notes.forget([backup.name.exact])
     }
 }

@@ -54,9 +54,18 @@ extension RestoreBackup {
     public func salvage(_ backup: Backup, to target: FilePath) async throws -> Outcome {
         let target = try ExtractTarget(target)
         try makeParent(of: target.path)
-        let (archived, missing) = try await folder.openToSalvage(backup) {
-            context.report(.began(.fetching, total: $0))
-        }
+        let fetching = { context.report(.began(.fetching, total: $0)) }
+        let archived = try await folder.open(
+            backup,
+            alone: true,
+            holdingTo: nil,
+            fetching: fetching
+        )
+        let missing = try await NeedSearch.openNeedsToSalvage(
+            archived,
+            in: folder,
+            fetching: fetching
+        )
         var outcome = Outcome(backup, archived, path: target.path, replacesData: false)
         try target.build(&outcome, with: fileSystem) { staged, outcome in
             context.report(.began(.extracting, total: archived.bytes))

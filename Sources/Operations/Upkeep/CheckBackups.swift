@@ -105,7 +105,7 @@ public struct CheckBackups: Sendable {
         let (listing, unreachable) = try await folder.listWithWaiting()
         if let unreachable { context.warnOfUnknown(unreachable) }
         let backups = listing.backups
-        if let vanished = await folder.vanished() {
+        if let vanished = await folder.losses.vanished() {
             context.warn(vanished.warning(in: folder.timeZone))
         }
         guard !backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
@@ -252,7 +252,7 @@ public struct CheckBackups: Sendable {
         }
         guard check.damage != nil || backup.notedDamage != nil else { return }
         do {
-            try await context.withLock(folder) { try await folder.note(check, of: backup) }
+            try await context.withLock(folder) { try await folder.notes.note(check, of: backup) }
         } catch {
             context.warn(
                 "the check of '\(backup.displayName)' was not noted beside it: \(explain(error))"
@@ -333,7 +333,10 @@ extension CheckBackups {
         let others = needs.values.joined().filter { !names.contains($0.name.exact) }
         let all = Dictionary(grouping: others, by: \.name.exact).values.compactMap(\.first)
         var results: [Result] = []
-        for (backup, comparison) in zip(backups + all, try await folder.compare(backups + all)) {
+        for (backup, comparison) in zip(
+            backups + all,
+            try await BackupComparison.compare(backups + all, in: folder)
+        ) {
             var result = Result(
                 backup: backup,
                 subset: .all,

@@ -33,8 +33,9 @@ public struct DeleteBackup: Sendable {
         let folder = folder.home(of: backup)
         let trash = backup.isWaiting ? .zero : trash
         // Read all archives that may need it: a guess suffices to keep a backup, but not to delete one.
-        let dependants = try await folder.dependants(
+        let dependants = try await Dependants(
             of: backup,
+            in: folder,
             goneForGood: backup.isWaiting || backup.trashTime(trash) <= .zero
         ) { context.report(.began(.fetching, total: $0)) }
         let others = dependants.known.filter {
@@ -118,7 +119,7 @@ public struct DeleteBackup: Sendable {
             let gone = all.filter { backup.isWaiting || $0.trashTime(trash) <= .zero }
             if !gone.isEmpty {
                 do {
-                    let forgotten = try await folder.forget(Set(gone.map(\.name.exact)))
+                    let forgotten = try await folder.notes.forget(Set(gone.map(\.name.exact)))
                     problems += [forgotten].compactMap(\.self)
                 } catch {
                     let path = Annotations.subfolder
@@ -130,7 +131,7 @@ public struct DeleteBackup: Sendable {
         }
     }
 
-    /// Brings a deleted backup back, after all its base backups; see `BackupFolder.bringBack`.
+    /// Brings a deleted backup back, after all its base backups; see `Trash.bringBack`.
     ///
     /// - Returns: the backup, the base backups that came back with it, and the problems that occurred although it is
     ///   back.
@@ -139,15 +140,15 @@ public struct DeleteBackup: Sendable {
         _ text: String
     ) async throws -> (backup: TrashedBackup, needs: [TrashedBackup], problems: [Problem]) {
         try await context.withLock(folder) {
-            let backup = try await folder.findTrashed(text)
+            let backup = try await folder.trash.find(text)
             let listed = try await folder.list().backups
-            if let whole = listed.whole(inPlaceOf: folder.backup(backup)) {
+            if let whole = listed.whole(inPlaceOf: folder.trash.backup(backup)) {
                 throw BackupFolderError.consolidated(backup.name, whole: whole.name)
             }
             let needs = try await trashedNeeds(of: backup)
             var problems: [Problem] = []
             for one in needs + [backup] {
-                problems += try await [folder.bringBack(one)].compactMap(\.self)
+                problems += try await [folder.trash.bringBack(one)].compactMap(\.self)
             }
             if !needs.isEmpty {
                 let names = needs.map { "'\($0.displayName)'" }.joined(separator: ", ")
@@ -163,13 +164,13 @@ public struct DeleteBackup: Sendable {
     /// A backup that cannot be read comes back alone, because the user asked for it.
     private func trashedNeeds(of backup: TrashedBackup) async throws -> [TrashedBackup] {
         do {
-            let (trashed, missing, _) = try await folder.whereabouts(of: backup)
-            if let need = missing.first {
+            let found = try await NeedSearch.whereabouts(of: backup, in: folder)
+            if let need = found.missing.first {
                 context.warn(
                     "'\(backup.displayName)' cannot be restored: it is built on '\(BackupName.display(need.name))', which is gone"
                 )
             }
-            return trashed
+            return found.trashed
         } catch let error where error.isOfKeys || error.reportsDamage {
             context.warn(
                 "it is not known what '\(backup.displayName)' is built on: \(explain(error))"

@@ -46,7 +46,7 @@ public struct PinBackup: Sendable {
     ) async throws -> (backup: Backup, problems: [Problem]) {
         try await context.withLock(folder) {
             let backup = try await folder.find(name, now: date)
-            let done = try await folder.annotate(backup, at: date) { $0.isPinned = isPinned }
+            let done = try await folder.notes.annotate(backup, at: date) { $0.isPinned = isPinned }
             let problems = [done.problem].compactMap(\.self)
             context.reportProblems(problems)
             return (done.backup, problems)

@@ -100,7 +100,7 @@ public struct PruneBackups: Sendable {
         }
         let list = try await folder.list()
         if let error = list.annotationsError ?? list.logError ?? list.signersError { throw error }
-        if let warning = await folder.lossWarning(beside: list.backups) { context.warn(warning) }
+        if let warning = await folder.losses.warning(beside: list.backups) { context.warn(warning) }
         var plan = Plan()
         for group in groups(of: list.backups) {
             var part = try self.plan(for: group)
@@ -116,7 +116,7 @@ public struct PruneBackups: Sendable {
             plan.remove += part.remove
         }
         try plan.keepNeeded(
-            await folder.dependence(among: list.backups, goneForGood: isForGood),
+            await Dependence(in: folder, among: list.backups, goneForGood: isForGood),
             context.checkCancellation
         )
         return plan
@@ -127,7 +127,7 @@ public struct PruneBackups: Sendable {
     /// - Returns: the backups that were in the trash for long enough.
     /// - Throws: `RemoteError`.
     public func trashPlan() async throws -> TrashPlan {
-        try await folder.trashPlan(
+        try await folder.trash.plan(
             before: trashLimit,
             now: options.now,
             leaving: reasonToLeaveInTrash
@@ -318,20 +318,20 @@ public struct PruneBackups: Sendable {
             try await noteDamage()
             var outcome = Outcome(plan: try await plan())
             let all = (outcome.plan.keep + outcome.plan.remove).map(\.backup).newestFirst
-            if let last = folder.predecessor(among: all) {
+            if let last = Predecessor(in: folder, among: all) {
                 outcome.problems.append(Problem(notContinuing: last))
             }
             try await carryOut(&outcome)
             do {
                 let problems: [Problem]
-                (outcome.trash, problems) = try await folder.emptyTrash(
+                (outcome.trash, problems) = try await folder.trash.empty(
                     before: trashLimit,
                     now: options.now,
                     leaving: reasonToLeaveInTrash
                 )
                 outcome.problems += problems
             } catch {
-                outcome.problems.append(notRemoved(BackupFolder.trashName, explain(error)))
+                outcome.problems.append(notRemoved(Trash.subfolder, explain(error)))
             }
             context.reportProblems(outcome.problems)
             return outcome
@@ -341,7 +341,7 @@ public struct PruneBackups: Sendable {
     /// Writes damage that only the log records beside the archives, before the log may be lost.
     private func noteDamage() async throws {
         let backups = try await folder.list().backups.filter { $0.notedDamage == nil }
-        try await folder.note(
+        try await folder.notes.note(
             backups.compactMap { backup in backup.checks.damaged.map { ($0, backup) } }
         )
     }
@@ -371,7 +371,7 @@ public struct PruneBackups: Sendable {
         let gone = outcome.removed.filter { $0.trashTime(options.keepsTrash) <= .zero }
         guard !gone.isEmpty else { return }
         do {
-            try await folder.forget(Set(gone.map(\.name.exact)))
+            try await folder.notes.forget(Set(gone.map(\.name.exact)))
         } catch {
             outcome.problems.append(notRemoved(Annotations.subfolder, explain(error)))
         }

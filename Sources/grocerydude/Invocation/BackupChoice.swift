@@ -77,7 +77,8 @@ struct BackupChoice {
     private func newestSafety() async throws -> Backup {
         do {
             return try await known(
-                folder.newestSafety(
+                ImpliedBackup.newestSafety(
+                    in: folder,
                     now: invocation.now,
                     passingOver: invocation.log.futileRestores(),
                     fetching: showFetching
@@ -94,7 +95,7 @@ struct BackupChoice {
     /// Returns the name of a safety backup in the trash; `nil` if there is none.
     private func deletedSafety(where isMeant: (Backup) -> Bool) async throws -> String? {
         try await folder.trashed().first {
-            let backup = folder.backup($0)
+            let backup = folder.trash.backup($0)
             return backup.isSafety && isMeant(backup)
         }?.displayName
     }
@@ -120,7 +121,8 @@ struct BackupChoice {
     func made(by moment: Moment) async throws -> Backup {
         try await chosen(
             reportingLoss {
-                try await folder.newest(
+                try await ImpliedBackup.newest(
+                    in: folder,
                     until: moment.end(now: invocation.now, in: invocation.timeZone),
                     saying: moment.text,
                     fetching: showFetching
@@ -153,7 +155,7 @@ struct BackupChoice {
             return known((found.backup, found.unreachable))
         }
         let found = try await latest()
-        if isUnasked, let newer = found.0.passedOver.first(where: \.isUnreadable) {
+        if isUnasked, let newer = found.0.skipped.first(where: \.isUnreadable) {
             // It may be the newest of these stores.
             throw CommandError.doubtful(
                 newer.displayName,
@@ -186,7 +188,7 @@ struct BackupChoice {
         report(choice)
         warn(of: choice)
         names[place] = choice.backup.displayName
-        if unreadable { names += choice.passedOver.filter(\.isUnreadable).map(\.displayName) }
+        if unreadable { names += choice.skipped.filter(\.isUnreadable).map(\.displayName) }
         return names.filter { $0 != "latest" }
     }
 
@@ -196,7 +198,7 @@ struct BackupChoice {
     }
 
     /// Returns the newest backup of the stores directory, and of no other.
-    private func ownLatest() async throws -> (BackupFolder.Choice, unreachable: (any Error)?) {
+    private func ownLatest() async throws -> (ImpliedBackup, unreachable: (any Error)?) {
         let found = try await latest()
         if found.0.isOfAnother {
             let name = found.0.backup.originName ?? found.0.backup.displayName
@@ -205,9 +207,9 @@ struct BackupChoice {
         return found
     }
 
-    private func latest() async throws -> (BackupFolder.Choice, unreachable: (any Error)?) {
+    private func latest() async throws -> (ImpliedBackup, unreachable: (any Error)?) {
         try await reportingLoss {
-            try await folder.latest(now: invocation.now, fetching: showFetching)
+            try await ImpliedBackup.latest(in: folder, now: invocation.now, fetching: showFetching)
         }
     }
 
@@ -218,7 +220,7 @@ struct BackupChoice {
         do {
             return try await find()
         } catch BackupFolderError.noBackups(let address) {
-            if let loss = await folder.lossWarning(beside: []) {
+            if let loss = await folder.losses.warning(beside: []) {
                 invocation.context.report(.warning(loss))
             }
             throw BackupFolderError.noBackups(address)
@@ -226,7 +228,7 @@ struct BackupChoice {
     }
 
     private func chosen(
-        _ found: (BackupFolder.Choice, unreachable: (any Error)?)
+        _ found: (ImpliedBackup, unreachable: (any Error)?)
     ) -> Backup {
         let choice = known(found)
         report(choice)
@@ -234,11 +236,11 @@ struct BackupChoice {
     }
 
     /// Reports the newer backups that were skipped.
-    private func report(_ choice: BackupFolder.Choice) {
+    private func report(_ choice: ImpliedBackup) {
         if let warning = choice.warning { invocation.context.report(.warning(warning)) }
         let (unknown, others) = (
-            choice.passedOver.filter { $0.distrust != nil },
-            choice.passedOver.filter { $0.distrust == nil }
+            choice.skipped.filter { $0.distrust != nil },
+            choice.skipped.filter { $0.distrust == nil }
         )
         func say(_ backups: [Backup], _ why: String) -> String? {
             guard let newest = backups.first else { return nil }
@@ -258,7 +260,7 @@ struct BackupChoice {
     }
 
     /// Warns if the newest backup is another's, or is known to be damaged; a restore does so itself.
-    private func warn(of choice: BackupFolder.Choice) {
+    private func warn(of choice: ImpliedBackup) {
         if choice.isOfAnother, let name = choice.backup.originName {
             let shown = choice.backup.displayName
             invocation.context.report(

@@ -258,8 +258,7 @@ struct AnnotationsTests {
         try await scene.folder().trash.put(first.name, at: Scene.morning + 1)
         let second = try await scene.backUp().backup
         #expect(second.name != first.name)
-        let entry = try #require(try await scene.folder().trash.entries().first)
-        try await scene.folder().trash.takeOut(entry)
+        try await scene.folder().trash.bringBack(first.name)
         #expect(try await scene.list().count == 2)
     }
 

@@ -85,7 +85,7 @@ struct BackupFolderTests {
         let folder = scene.folder(LocalFolder(other), log: log)
         expectSame(try await list(folder), as: first)
         // A change there begins with what was said before.
-        _ = try await folder.annotate(list(folder), at: Scene.morning) { $0.note = "moved" }
+        _ = try await folder.notes.annotate(list(folder), at: Scene.morning) { $0.note = "moved" }
         try LocalFileSystem().remove(scene.sandbox.path("Cache/catalog.json"))
         let backup = try await list(folder)
         #expect(backup.note == "moved" && backup.tags == ["weekly"] && backup.isPinned)
@@ -133,7 +133,7 @@ struct BackupFolderTests {
             let backups = try await scene.folder(log: log).list().backups
             #expect(backups.map(\.name) == [first.name] && backups.first?.damage == nil)
         }
-        _ = try await folder.bringBack(copy)
+        _ = try await folder.trash.bringBack(copy)
         for log in [log, nil] {
             let backups = try await scene.folder(log: log).list().backups
             #expect(backups.first { $0.name == copy }?.damage != nil)

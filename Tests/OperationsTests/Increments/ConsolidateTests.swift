@@ -41,7 +41,12 @@ struct ConsolidateTests {
         for name in life.names { #expect(try await life.differences(name).isEmpty) }
         // The one that is built on it needs nothing else: all others may go.
         let folder = life.scene.folder()
-        let needed = try await folder.dependants(of: backups[0]).map(\.name)
+        let needed = try await Dependence(
+            in: folder,
+            among: folder.list().backups,
+            goneForGood: false
+        )
+        .dependants(of: backups[0]).map(\.name)
         #expect(needed == [backups[4].name, backups[1].name])
         let delete = DeleteBackup(from: folder, context: life.scene.context())
         try await delete.run(
@@ -51,7 +56,7 @@ struct ConsolidateTests {
             withDependants: true
         )
         try FileManager.default.removeItem(
-            atPath: life.scene.remotePath.appending(BackupFolder.trashName).string
+            atPath: life.scene.remotePath.appending(Trash.subfolder).string
         )
         #expect(try await life.differences(backups[3].name).isEmpty)
         #expect(try await life.differences(whole.name).isEmpty)

@@ -35,7 +35,7 @@ struct DeleteDependantsTests {
         )
         let names = Set(backups.map(\.name))
         for backup in try await folder.list().backups where names.contains(backup.name) {
-            _ = try await folder.openAloneInPlace(backup, holdingTo: nil) { _ in }
+            _ = try await folder.open(backup, .parts, alone: true, holdingTo: nil) { _ in }
         }
         return folder
     }

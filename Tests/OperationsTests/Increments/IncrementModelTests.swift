@@ -86,7 +86,7 @@ struct IncrementModelTests {
         let before = try await life.scene.folder().list().backups.filter { $0.damage == nil }
         try await life.prune(keeping: 1 + Int(life.random.next() % 4))
         let later = life.date + 2 * 86_400
-        _ = try await life.scene.folder().emptyTrash(before: later, now: later)
+        _ = try await life.scene.folder().trash.empty(before: later, now: later)
         for backup in try await life.scene.folder().list().backups
         where before.contains(where: { $0.name == backup.name }) {
             #expect(backup.damage == nil, "seed \(seed): '\(backup.name)'")

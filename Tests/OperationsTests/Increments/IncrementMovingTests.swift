@@ -160,7 +160,8 @@ struct IncrementMovingTests {
         let folder = life.scene.folder()
         let time = try #require(backups[1].time)
         func newest(_ offset: TimeInterval) async throws -> String {
-            try await folder.newest(
+            try await ImpliedBackup.newest(
+                in: folder,
                 until: time + offset,
                 saying: "then"
             ) { _ in }.0.backup.name

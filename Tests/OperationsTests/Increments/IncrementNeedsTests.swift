@@ -95,7 +95,7 @@ struct IncrementNeedsTests {
         #expect(rotated.items.allSatisfy { $0.rotated != nil })
         for isEmpty in [false, true] {
             if isEmpty {
-                try LocalFileSystem().remove(path.appending(BackupFolder.trashName))
+                try LocalFileSystem().remove(path.appending(Trash.subfolder))
             }
             for identity in isEmpty ? [new, old] : [new] {
                 let keys = keys([new], [identity])
@@ -111,13 +111,16 @@ struct IncrementNeedsTests {
         let folder = elsewhere()
         // What it needs is known from here on, but not what the other file is.
         for increment in try await folder.list().backups where increment.isIncrement {
-            _ = try await folder.openAloneInPlace(increment, holdingTo: nil) { _ in }
+            _ = try await folder.open(increment, .parts, alone: true, holdingTo: nil) { _ in }
         }
         // Until it was looked at, nothing shows that they can be restored.
         let listed = try await folder.list().backups
         #expect(listed.filter { $0.damage != nil }.count == 3)
         let renamed = try await folder.find("renamed")
-        #expect(try await folder.dependants(of: renamed).count == 3)
+        #expect(
+            try await Dependence(in: folder, among: folder.list().backups, goneForGood: false)
+                .dependants(of: renamed).count == 3
+        )
         let delete = DeleteBackup(from: folder, context: scene.context())
         await #expect(throws: BackupFolderError.self) {
             try await delete.run(renamed, at: life.date, keepingTrash: .zero)
@@ -135,7 +138,7 @@ struct IncrementNeedsTests {
     func unknownBase(isCut: Bool) async throws {
         let folder = elsewhere()
         for backup in try await folder.list().backups {
-            _ = try await folder.openAloneInPlace(backup, holdingTo: nil) { _ in }
+            _ = try await folder.open(backup, .parts, alone: true, holdingTo: nil) { _ in }
         }
         #expect(try await folder.list().backups.allSatisfy { $0.damage == nil })
         let base = backups[0]
@@ -153,7 +156,10 @@ struct IncrementNeedsTests {
         let reason = "it is built on '\(base.displayName)', which is \(state)"
         #expect(increments.map(\.damage) == [reason, reason, reason])
         let unknown = try await folder.find(name)
-        #expect(try await folder.dependants(of: unknown).count == 3)
+        #expect(
+            try await Dependence(in: folder, among: folder.list().backups, goneForGood: false)
+                .dependants(of: unknown).count == 3
+        )
         let checks = CheckBackups(in: folder, options: .init(), context: scene.context())
         let results = try await checks.compare(increments, at: life.date)
         #expect(results.map(\.damage) == [[reason], [reason], [reason]])
@@ -246,7 +252,7 @@ struct IncrementNeedsTests {
             context: context
         ).run("\(backups[2].name).age")
         let path = scene.sandbox.path("Sealed")
-        try LocalFileSystem().remove(path.appending(BackupFolder.trashName))
+        try LocalFileSystem().remove(path.appending(Trash.subfolder))
         try LocalFileSystem().remove(path.appending("\(backups[0].name).age"))
         let name = "\(backups[3].name).age"
         try await expectRestored(backups[3], name, from: elsewhere(path, keys))
@@ -267,7 +273,7 @@ struct IncrementNeedsTests {
             let folder = elsewhere(timeZone: zone)
             let known = try await folder.list().backups
             let whole = try #require(known.first { $0.name == backups[0].name })
-            _ = try await folder.openAloneInPlace(whole, holdingTo: nil) { _ in }
+            _ = try await folder.open(whole, .parts, alone: true, holdingTo: nil) { _ in }
             await #expect(throws: BackupFolderError.self, "\(hours)") {
                 try await DeleteBackup(from: folder, context: scene.context())
                     .run(whole, at: life.date, keepingTrash: .zero)
@@ -288,7 +294,7 @@ struct IncrementNeedsTests {
             withDependants: true
         )
         #expect(try await folder.list().backups.isEmpty)
-        _ = try await folder.bringBack(backups[3].name)
+        _ = try await folder.trash.bringBack(backups[3].name)
         // It can be restored from the trash, and is no damage.
         #expect(try await folder.list().backups.allSatisfy { $0.damage == nil })
         let copy = try CopyBackups(

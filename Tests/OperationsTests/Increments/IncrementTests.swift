@@ -211,7 +211,7 @@ struct IncrementTests {
         )
         #expect(try await life.differences(backups[3].name).isEmpty)
         try FileManager.default.removeItem(
-            atPath: folder.appending(BackupFolder.trashName).string
+            atPath: folder.appending(Trash.subfolder).string
         )
         let error = await #expect(throws: BackupFolderError.self) {
             try await life.differences(backups[3].name)
@@ -252,7 +252,7 @@ struct IncrementTests {
         #expect(try await life.scene.folder().list().backups.isEmpty)
 
         // One comes back alone: what it needs stays in the trash, however old.
-        _ = try await life.scene.folder().bringBack(backups[2].name)
+        _ = try await life.scene.folder().trash.bringBack(backups[2].name)
         options.keepsTrash = .seconds(1)
         options.now = life.date + 1_000_000
         _ = try await PruneBackups(
@@ -358,9 +358,9 @@ struct IncrementTests {
         try await delete.run(backups[0], at: life.date, keepingTrash: .zero)
         #expect(try await folder.trashed().count == 2)
         let hour: TimeInterval = 3600
-        _ = try await folder.emptyTrash(before: life.date + hour, now: life.date + 2 * hour)
+        _ = try await folder.trash.empty(before: life.date + hour, now: life.date + 2 * hour)
         #expect(try await folder.trashed().count == 2)
-        _ = try await folder.emptyTrash(before: life.date + 30 * hour, now: life.date + 30 * hour)
+        _ = try await folder.trash.empty(before: life.date + 30 * hour, now: life.date + 30 * hour)
         #expect(try await folder.trashed().isEmpty)
     }
 

@@ -113,7 +113,7 @@ struct LaggingFolderTests {
         let old = try await backUp(hour: 0).backup
         _ = try await backUp(hour: 1).backup
         if hasOlderNotes {
-            _ = try await folder.annotate(old, at: Scene.morning) { $0.note = "first" }
+            _ = try await folder.notes.annotate(old, at: Scene.morning) { $0.note = "first" }
         }
         _ = try await folder.list()
         try await freeze()
@@ -137,7 +137,7 @@ struct LaggingFolderTests {
     func emptyingTrash() async throws {
         let old = try await backUp(hour: 0).backup
         _ = try await backUp(hour: 1).backup
-        _ = try await folder.annotate(old, at: Scene.morning) { $0.isPinned = true }
+        _ = try await folder.notes.annotate(old, at: Scene.morning) { $0.isPinned = true }
         try await folder.trash.put(old.name, at: Scene.morning)
         try await freeze()
         _ = try await DeleteBackup(from: folder, context: scene.context()).undo(old.name)

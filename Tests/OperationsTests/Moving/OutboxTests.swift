@@ -226,7 +226,7 @@ struct OutboxTests {
             #expect(error.map(explain)?.contains("waits to be sent") == true)
         }
         let there = try await folder.list().backups
-        let needs = try await folder.dependence(among: there, goneForGood: false)
+        let needs = try await Dependence(in: folder, among: there, goneForGood: false)
         #expect(needs.knownDependants(of: there[0]).map(\.id) == [increment.id])
         // A base that another machine deleted makes the sent increment a problem.
         try LocalFileSystem().remove(scene.remotePath.appending(base.name))

@@ -123,7 +123,7 @@ struct BackupExtentTests {
         #expect(listing.backups.map(\.name) == backups.map(\.name))
         #expect(listing.backups.map(\.time) == backups.map(\.time))
         #expect(listing.annotationsError == nil)
-        #expect(await remembered.vanished() == nil)
+        #expect(await remembered.losses.vanished() == nil)
         let remote = remembered.remote
         let there = scene.sandbox.path("there")
         await #expect(throws: RemoteError.self) { try await remote.download("x", to: there) }

@@ -38,15 +38,22 @@ struct SharedFolderTests {
         let theirs = try await other.backUp(at: Scene.morning + 60).backup
         let now = Scene.morning + 3600
         let folder = elsewhere(Origin(of: scene.stores))
-        let (choice, _) = try await folder.latest(now: now) { _ in }
+        let (choice, _) = try await ImpliedBackup.latest(in: folder, now: now) { _ in }
         #expect(choice.backup.name == own.name)
-        #expect(choice.passedOver.map(\.name) == [theirs.name])
-        let (until, _) = try await folder.newest(until: Scene.morning + 600, saying: "then") { _ in
+        #expect(choice.skipped.map(\.name) == [theirs.name])
+        let (until, _) = try await ImpliedBackup.newest(
+            in: folder,
+            until: Scene.morning + 600,
+            saying: "then"
+        ) { _ in
         }
         #expect(until.backup.name == own.name)
         // One without any backup there would have to guess which of the others is meant.
         await #expect {
-            try await elsewhere(Origin(id: "none", name: "none")).latest(now: now) { _ in }
+            try await ImpliedBackup.latest(
+                in: elsewhere(Origin(id: "none", name: "none")),
+                now: now
+            ) { _ in }
         } throws: { error in
             guard case BackupFolderError.ofOthers(_, let names) = error else { return false }
             return names.count == 2
@@ -82,10 +89,16 @@ struct SharedFolderTests {
         ).run(try await other.folder().find("latest"), to: other.stores).safetyBackup
         #expect(theirs != nil)
         let now = Scene.morning + 10_000
-        let found = try await elsewhere(Origin(of: scene.stores)).newestSafety(now: now) { _ in }
+        let found = try await ImpliedBackup.newestSafety(
+            in: elsewhere(Origin(of: scene.stores)),
+            now: now
+        ) { _ in }
         #expect(found.backup.name == own.name)
         await #expect(throws: BackupFolderError.self) {
-            _ = try await elsewhere(Origin(id: "none", name: "none")).newestSafety(now: now) { _ in
+            _ = try await ImpliedBackup.newestSafety(
+                in: elsewhere(Origin(id: "none", name: "none")),
+                now: now
+            ) { _ in
             }
         }
     }

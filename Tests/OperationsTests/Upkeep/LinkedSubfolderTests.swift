@@ -73,7 +73,7 @@ struct LinkedSubfolderTests {
 
     @Test("instead of the trash loses nothing to it, and keeps no backup from being made")
     func trash() async throws {
-        let name = BackupFolder.trashName
+        let name = Trash.subfolder
         try link(name)
         let (delete, backup) = (delete, backup)
         let before = try scene.sandbox.contents(of: "outside")

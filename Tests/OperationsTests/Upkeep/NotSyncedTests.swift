@@ -76,7 +76,7 @@ struct NotSyncedTests {
     func delete(trash: Int) async throws {
         let name = try await scene.backUp().backup.name
         // So that the first directory to be synced is one that was changed.
-        try scene.sandbox.directory("Remote/\(BackupFolder.trashName)")
+        try scene.sandbox.directory("Remote/\(Trash.subfolder)")
         let delete = deletion(from: remote)
         let problems = try await delete.run(
             try await scene.folder().find("latest"),
@@ -107,7 +107,7 @@ struct NotSyncedTests {
         let name = try await scene.backUp().backup.name
         let old = "20261102T090100.000Z \(name)"
         for file in [old, "20261101T090100.000Z \(name)"] {
-            try scene.sandbox.write("old", to: "Remote/\(BackupFolder.trashName)/\(file)")
+            try scene.sandbox.write("old", to: "Remote/\(Trash.subfolder)/\(file)")
         }
         let broken = FaultyFileSystem(failing: .callOf(.remove, 1))
         let delete = deletion(from: LocalFolder(scene.remotePath, fileSystem: broken))
@@ -131,7 +131,7 @@ struct NotSyncedTests {
         )
         let outcome = try await prune.run()
         try broken.assertFaultWasMet()
-        #expect(outcome.problems.map(\.path) == ["\(BackupFolder.trashName)/\(old)"])
+        #expect(outcome.problems.map(\.path) == ["\(Trash.subfolder)/\(old)"])
         #expect(try await scene.folder().trashed().map(\.deleted.description).count == 2)
         #expect(scene.told.contains { $0.contains("cannot remove") && $0.contains(old) })
     }
@@ -140,7 +140,7 @@ struct NotSyncedTests {
     func prune() async throws {
         let name = try await scene.backUp(at: Scene.morning - 86_400).backup.name
         try await scene.backUp()
-        try scene.sandbox.directory("Remote/\(BackupFolder.trashName)")
+        try scene.sandbox.directory("Remote/\(Trash.subfolder)")
         var policy = RetentionPolicy()
         policy.counts = [.last: 1]
         var options = PruneBackups.Options(
@@ -199,7 +199,7 @@ struct NotSyncedTests {
     func consolidate(sync: Int) async throws {
         let life = try IncrementScene(seed: 29)
         let increment = try #require(try await life.makeChain(2).last)
-        try life.scene.sandbox.directory("Remote/\(BackupFolder.trashName)")
+        try life.scene.sandbox.directory("Remote/\(Trash.subfolder)")
         let faulty = FaultyFileSystem(failing: .callOf(.sync, sync))
         let outcome = try await ConsolidateBackup(
             in: life.scene.folder(LocalFolder(life.scene.remotePath, fileSystem: faulty)),

@@ -90,7 +90,7 @@ private final class Machine: @unchecked Sendable {
 
     /// Returns the note in the newest backup, as a restore from `latest` brings it.
     func restoredNote(now: Date) async throws -> String {
-        try await note(in: folder().latest(now: now) { _ in }.0.backup, now: now)
+        try await note(in: ImpliedBackup.latest(in: folder(), now: now) { _ in }.0.backup, now: now)
     }
 
     /// Returns the note that a backup brings.
@@ -198,7 +198,7 @@ struct OriginNightsTests {
         }
         for machine in machines {
             let now = date + 60
-            let choice = try await machine.folder().latest(now: now) { _ in }.0
+            let choice = try await ImpliedBackup.latest(in: machine.folder(), now: now) { _ in }.0
             #expect(choice.backup.name == machine.expected[0])
             let status = await ShowStatus(of: machine.scene.stores, in: machine.folder(), now: now)
                 .run()
@@ -251,7 +251,7 @@ struct OriginNightsTests {
         let newest = try await machine.backUp(at: Scene.morning + 600).backup
         func warning() async throws -> String? {
             let folder = machine.folder()
-            let text = await folder.lagWarning(beside: try await folder.list().backups)
+            let text = await folder.losses.lagWarning(beside: try await folder.list().backups)
             try await folder.memory.catalog.save()
             return text
         }

@@ -108,7 +108,7 @@ struct PruneBackupsTests {
         }.plan()
         #expect(plan.keep.map(\.backup.name) == [names[3], names[0]])
         let backups = try await scene.list()
-        #expect(await scene.folder().lossWarning(beside: backups) == nil)
+        #expect(await scene.folder().losses.warning(beside: backups) == nil)
     }
 
     @Test("plans once it has the folder: what is deleted while it waits is no keeper")

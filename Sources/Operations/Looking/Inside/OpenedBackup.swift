@@ -28,7 +28,7 @@ public final class OpenedBackup: StorePlace {
     ///   - folder: the folder that contains it.
     ///   - limits: the limits that the archive must not exceed.
     ///   - context: the scratch directory, and the receiver of events.
-    /// - Throws: see `BackupFolder.openInPlace`.
+    /// - Throws: see `BackupFolder.open`.
     public convenience init(
         _ backup: Backup,
         in folder: BackupFolder,
@@ -41,7 +41,7 @@ public final class OpenedBackup: StorePlace {
 
     /// Opens a backup of a folder with a cache that others may share.
     ///
-    /// - Throws: see `BackupFolder.openInPlace`.
+    /// - Throws: see `BackupFolder.open`.
     init(
         _ backup: Backup,
         in folder: BackupFolder,
@@ -53,7 +53,7 @@ public final class OpenedBackup: StorePlace {
         self.context = context
         name = "'\(backup.displayName)'"
         archived = try await LookingError.translating {
-            try await folder.openInPlace(backup, holdingTo: limits) {
+            try await folder.open(backup, .parts, holdingTo: limits) {
                 context.report(.began(.fetching, total: $0))
             }
         }

@@ -15,7 +15,7 @@ extension BackupCommand {
         guard !folder.knowsOwn || invocation.knowsNobody,
             // A folder that cannot be reached is reported by the backup.
             let backups = try? await folder.list().backups,
-            let last = folder.predecessor(among: backups)
+            let last = Predecessor(in: folder, among: backups)
         else { return (invocation, false) }
         let (name, key) = (last.name, last.key)
         let setting = last.isOther ? Self.setting(of: profile) : nil

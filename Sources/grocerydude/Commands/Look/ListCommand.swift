@@ -92,7 +92,7 @@ struct ListCommand: FolderCommand {
         sight.unreachable = unreachable
         sight.problems = problems
         sight.remarks = problems.map { .problem($0) }
-        let loss = unreachable == nil ? await folder.lossWarning(beside: outcome.backups) : nil
+        let loss = unreachable == nil ? await folder.losses.warning(beside: outcome.backups) : nil
         if let loss { sight.remarks.append(.warning(loss)) }
         // A backup that could not be inspected may match.
         if backups.isEmpty, problems.isEmpty, loss == nil {

@@ -64,7 +64,7 @@ public struct TrashPlan: Sendable {
     }
 }
 
-extension BackupFolder {
+extension Trash {
     /// Permanently removes every backup that was deleted before a moment, and forgets its annotation.
     ///
     /// It keeps backups that another existing or deleted backup needs.
@@ -77,49 +77,46 @@ extension BackupFolder {
     ///     machine may remove all that it deleted itself.
     /// - Returns: the removed and the kept backups, and a problem for each backup that could not be removed.
     /// - Throws: `RemoteError`, `FileError`.
-    package func emptyTrash(
+    package func empty(
         before date: Date,
         now: Date,
         leaving reasonToLeave: (Backup) -> String? = { _ in nil }
     ) async throws -> (plan: TrashPlan, problems: [Problem]) {
-        var plan = try await trashPlan(before: date, now: now, leaving: reasonToLeave)
+        var plan = try await plan(before: date, now: now, leaving: reasonToLeave)
         guard !plan.remove.isEmpty else { return (plan, []) }
-        let (removed, problems) = await trash.remove(plan.remove) {
-            (try? memory.checkCancellation()) == nil
+        let (removed, problems) = await remove(plan.remove) {
+            (try? folder.memory.checkCancellation()) == nil
         }
         plan.remove = removed
         guard !removed.isEmpty else { return (plan, problems) }
-        let left = try await Set(trash.entries().map(\.name.exact))
+        let left = try await Set(entries().map(\.name.exact))
         let gone = Set(removed.map(\.name.exact)).subtracting(left)
-        let problem = try await forget(gone)
+        let problem = try await folder.notes.forget(gone)
         let files = Set(removed.map(\.file.name.exact))
-        memory.catalog.remember(in: address) {
+        folder.memory.catalog.remember(in: folder.address) {
             $0.forgetReplaced(gone)
             $0.forgetTrashed(files)
         }
-        try memory.checkCancellation()
+        try folder.memory.checkCancellation()
         return (plan, problems + [problem].compactMap(\.self))
     }
 
-    /// Determines which backups that were deleted before a moment may be removed permanently; see `emptyTrash`.
+    /// Determines which backups that were deleted before a moment may be removed permanently; see `empty`.
     ///
     /// - Throws: `RemoteError`.
-    package func trashPlan(
+    package func plan(
         before date: Date,
         now: Date,
         leaving reasonToLeave: (Backup) -> String? = { _ in nil }
     ) async throws -> TrashPlan {
         var plan = TrashPlan()
-        let entries = try await trash.entries()
-        let deeds = memory.catalog.deeds(in: address)
+        let entries = try await self.entries()
+        let deeds = folder.memory.catalog.deeds(in: folder.address)
         guard entries.contains(where: { $0.deleted < date }) else { return plan }
-        let trashed = try entries.map { entry in
-            try memory.checkCancellation()
-            return (entry: entry, backup: backup(entry))
-        }
+        let trashed = entries.map { (entry: $0, backup: backup($0)) }
         let namesakes = Dictionary(grouping: trashed, by: \.entry.name.exact)
-        let listed = try await list().backups
-        let others = try await listed + Dependence.outsiders(in: self, beside: listed, true)
+        let listed = try await folder.list().backups
+        let others = try await listed + Dependence.outsiders(in: folder, beside: listed, true)
         let needs = Dependence(of: trashed.map(\.backup), by: others, listed: listed)
         let there = Dictionary(listed.map { ($0.name.exact, $0) }) { first, _ in first }
         // The same backup may exist in the folder, or may have been deleted twice.
@@ -130,20 +127,19 @@ extension BackupFolder {
         let moments = listed.compactMap(\.time) + entries.map(\.deleted)
         let limit = TrashPlan.limit(date, now: now, moments)
         for backup in trashed.map(\.backup).dependantsFirst {
-            try memory.checkCancellation()
+            try folder.memory.checkCancellation()
             let same = namesakes[backup.name.exact] ?? []
             let needing = needs.newestDependant(of: backup) { !gone.contains($0.name.exact) }
             for (entry, backup) in same
             where entry.deleted < date && !going.contains(entry.file.name.exact) {
                 // The lineage of a remote archive may be unknown.
-                let isInLineage =
-                    backup.isInLineage || hasIncrements && entry.file.location == nil
-                let least = isInLineage ? Double(Backup.leastTrash.components.seconds) : 0
+                let isBase = backup.isInLineage || hasIncrements && entry.file.location == nil
+                let latest = isBase ? now - Double(Backup.leastTrash.components.seconds) : now
                 let reason =
-                    deeds.reason(toLeave: entry, reasonToLeave(backup), of: backup, origin)
+                    deeds.reason(toLeave: entry, reasonToLeave(backup), of: backup, folder.origin)
                     ?? (deeds.hasTwin(of: entry, backup, among: there)
                         ? nil
-                        : TrashPlan.reason(toKeep: entry, neededBy: needing, limit, now - least))
+                        : TrashPlan.reason(toKeep: entry, neededBy: needing, limit, latest))
                 if reason == nil, going.insert(entry.file.name.exact).inserted {
                     plan.remove.append(entry)
                 }

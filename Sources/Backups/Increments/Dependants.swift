@@ -3,48 +3,32 @@ internal import Archives
 package import Files
 internal import Remotes
 
-extension BackupFolder {
-    /// Determines which backups need others.
-    ///
-    /// - Parameters:
-    ///   - backups: the backups of the folder.
-    ///   - isForGood: whether backups in the trash count too, since they may come back.
-    /// - Returns: the dependences between the backups.
-    /// - Throws: `RemoteError`.
-    package func dependence(
-        among backups: [Backup],
-        goneForGood isForGood: Bool
-    ) async throws -> Dependence {
-        let others = try await Dependence.outsiders(in: self, beside: backups, isForGood)
-        return Dependence(of: backups, by: backups + others)
-    }
-
-    /// The backups that cannot be restored without another one.
-    package struct Dependants {
-        /// The backups that need it, each before the backups that it needs itself.
-        package var known: [Backup]
-        /// The backups that may need it or one of these, newest first; they cannot be read here.
-        package var possible: [Backup]
-        /// The names of all backups in the folder; the others wait to be sent, or are in the trash.
-        package var listed: Set<ExactString>
-    }
+/// The backups that cannot be restored without another one.
+package struct Dependants {
+    /// The backups that need it, each before the backups that it needs itself.
+    package var known: [Backup]
+    /// The backups that may need it or one of these, newest first; they cannot be read here.
+    package var possible: [Backup]
+    /// The names of all backups in the folder; the others wait to be sent, or are in the trash.
+    package var listed: Set<ExactString>
 
     /// Finds the backups that cannot be restored without a given one, as far as possible.
     ///
     /// Unknown archives are inspected if they matter for the result and can be read.
     /// - Parameters:
     ///   - backup: a backup of the folder.
+    ///   - folder: the folder.
     ///   - isForGood: whether backups in the trash count too, since they may come back; those that wait always do.
     ///   - fetching: called with an archive's size in bytes before the whole archive is fetched.
-    /// - Returns: the backups that need it, and the backups that may need it.
     /// - Throws: `RemoteError`, `FileError`, `CancellationError`.
-    package func dependants(
+    package init(
         of backup: Backup,
+        in folder: BackupFolder,
         goneForGood isForGood: Bool,
         fetching: (Int64) -> Void
-    ) async throws -> Dependants {
-        var backups = try await list().backups
-        let others = try await Dependence.outsiders(in: self, beside: backups, isForGood)
+    ) async throws {
+        var backups = try await folder.list().backups
+        let others = try await Dependence.outsiders(in: folder, beside: backups, isForGood)
         var seen: Set<ExactString> = []
         while true {
             let needs = Dependence(of: backups, by: backups + others, trustingNames: false)
@@ -68,32 +52,50 @@ extension BackupFolder {
                     && backups.contains { $0.name.exact == one.name.exact }
             }
             guard !unknown.isEmpty else {
-                return Dependants(
-                    known: Array(going.dropFirst()).dependantsFirst,
-                    possible: possible.newestFirst,
-                    listed: Set(backups.map(\.name.exact))
-                )
+                known = Array(going.dropFirst()).dependantsFirst
+                self.possible = possible.newestFirst
+                listed = Set(backups.map(\.name.exact))
+                return
             }
             for one in unknown {
                 seen.insert(one.name.exact)
-                guard let known = try await lookAlone(at: one, fetching: fetching),
+                guard let known = try await folder.lookAlone(at: one, fetching: fetching),
                     let index = backups.firstIndex(where: { $0.name.exact == one.name.exact })
                 else { continue }
                 backups[index] = known
             }
         }
     }
-
-    /// Returns the backups that need a given one, or may need it, newest first.
-    ///
-    /// - Throws: `RemoteError`.
-    package func dependants(of backup: Backup) async throws -> [Backup] {
-        let backups = try await list().backups
-        return try await dependence(among: backups, goneForGood: false).dependants(of: backup)
-    }
 }
 
 extension Dependence {
+    /// Determines which backups of a folder need others.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder.
+    ///   - backups: its backups.
+    ///   - isForGood: whether backups in the trash count too, since they may come back.
+    /// - Throws: `RemoteError`.
+    package init(
+        in folder: BackupFolder,
+        among backups: [Backup],
+        goneForGood isForGood: Bool
+    ) async throws {
+        let others = try await Self.outsiders(in: folder, beside: backups, isForGood)
+        self.init(of: backups, by: backups + others)
+    }
+
+    /// Throws `BackupFolderError.needed` if other backups are built on a backup, and would be lost without it.
+    package func refuseRemoval(of backup: Backup) throws {
+        let dependants = dependants(of: backup)
+        guard dependants.isEmpty else {
+            throw BackupFolderError.needed(
+                backup.displayName,
+                by: dependants.map(\.displayName)
+            )
+        }
+    }
+
     /// Returns the backups that may need others of a folder without being listed: those that wait to be sent, and those
     /// in the trash if these count.
     ///
@@ -105,7 +107,7 @@ extension Dependence {
     ) async throws -> [Backup] {
         let ids = Set(backups.compactMap(\.id))
         let waiting = try await folder.outbox?.waiting() ?? []
-        let trashed = countsTrash ? try await folder.trash.entries().map(folder.backup) : []
+        let trashed = countsTrash ? try await folder.trash.entries().map(folder.trash.backup) : []
         return waiting.filter { $0.id.map { !ids.contains($0) } ?? true } + trashed
     }
 }

@@ -28,17 +28,22 @@ package struct VanishedBackups {
     }
 }
 
-extension BackupFolder {
+/// The backups that a folder lost, although no run on this machine removed them.
+public struct FolderLosses {
+    fileprivate let folder: BackupFolder
+
+    private var catalog: BackupCatalog { folder.memory.catalog }
+
     /// Returns the backups that others removed since this machine saw them; `nil` if there are none.
     ///
     /// They are reported for 30 days after they were last listed. Those in the trash were removed by another machine of
     /// the user. The caller has listed the folder before.
     package func vanished() async -> VanishedBackups? {
-        let seen = memory.catalog.vanished(from: address)
+        let seen = catalog.vanished(from: folder.address)
         guard !seen.isEmpty else { return nil }
         let trashed = await trashedNames()
         for name in trashed.intersection(seen.keys) {
-            memory.catalog.remember(name.text, isTaken: true, in: address)
+            catalog.remember(name.text, isTaken: true, in: folder.address)
         }
         return VanishedBackups(seen.filter { !trashed.contains($0.key) })
     }
@@ -48,11 +53,11 @@ extension BackupFolder {
     /// A name alone proves nothing: whoever may write to the folder can put any file there. An archive on this machine
     /// needs a trusted signature, unless it is encrypted and no key here opens it.
     private func trashedNames() async -> Set<ExactString> {
-        let entries = ((try? await trash.entries()) ?? []).filter { entry in
+        let entries = ((try? await folder.trash.entries()) ?? []).filter { entry in
             guard entry.size > 0, entry.file.location != nil else { return entry.size > 0 }
-            let found = backup(entry)
+            let found = folder.trash.backup(entry)
             // Another backup under the name of one that is gone hides nothing.
-            if let id = found.id, let known = memory.catalog.lastID(of: entry.name, in: address),
+            if let id = found.id, let known = catalog.lastID(of: entry.name, in: folder.address),
                 id != known
             {
                 return false
@@ -68,14 +73,14 @@ extension BackupFolder {
     /// vanished, every run warns, since the folder may be a different one.
     /// - Parameter backups: the backups of the folder.
     /// - Returns: the warning; `nil` if there is none.
-    public func lossWarning(beside backups: [Backup]) async -> String? {
+    public func warning(beside backups: [Backup]) async -> String? {
         if let vanished = await vanished() {
-            let text = vanished.warning(in: timeZone)
-            if vanished.areAll(beside: own(backups)) {
+            let text = vanished.warning(in: folder.timeZone)
+            if vanished.areAll(beside: folder.own(backups)) {
                 return
                     "\(text); no earlier one is left: make sure that the right disk is mounted there"
             }
-            if memory.catalog.hasJustLost(from: address) { return text }
+            if catalog.hasJustLost(from: folder.address) { return text }
         }
         return await lagWarning(beside: backups)
     }
@@ -84,21 +89,21 @@ extension BackupFolder {
     ///
     /// The folder may have been reset to an older state. Backups that wait for it on this machine count.
     package func lagWarning(beside listed: [Backup]) async -> String? {
-        guard keys.signers != nil else { return nil }
+        guard folder.keys.signers != nil else { return nil }
         var backups = listed
         do {
-            backups += try await outbox?.waiting() ?? []
+            backups += try await folder.outbox?.waiting() ?? []
         } catch {
             return "the backups that wait for the folder are not known: \(explain(error))"
         }
         backups.sortNewestFirst()
-        let newest = own(backups).ordinary.first { $0.timeSource == .manifest }
-        guard let newer = newer(than: newest) else { return nil }
+        let newest = folder.own(backups).ordinary.first { $0.timeSource == .manifest }
+        guard let newer = folder.newer(than: newest) else { return nil }
         let trashed = await trashedNames()
-        if trashed.union(givenNames).contains(newer.exact) {
+        if trashed.union(folder.givenNames).contains(newer.exact) {
             // Another machine of the user deleted it, or the listing is late.
             if trashed.contains(newer.exact) {
-                memory.catalog.remember(newer, isTaken: true, in: address)
+                catalog.remember(newer, isTaken: true, in: folder.address)
             }
             return nil
         }
@@ -111,4 +116,8 @@ extension BackupFolder {
         return
             "the folder fell behind: '\(name)' was the newest backup of this origin, and \(there == nil ? "is gone" : "was replaced since")"
     }
+}
+
+extension BackupFolder {
+    public var losses: FolderLosses { FolderLosses(folder: self) }
 }

@@ -18,18 +18,24 @@ public struct BackupComparison: Sendable {
     package var damage: String?
 }
 
-extension BackupFolder {
+extension BackupComparison {
     /// Compares backups with what the catalog remembers of them, without reading their data.
     ///
+    /// - Parameters:
+    ///   - backups: backups of a folder.
+    ///   - folder: the folder.
     /// - Returns: a comparison for each backup, in the same order.
     /// - Throws: `RemoteError`.
-    package func compare(_ backups: [Backup]) async throws -> [BackupComparison] {
-        guard let remote = remote.hashes else {
+    package static func compare(
+        _ backups: [Backup],
+        in folder: BackupFolder
+    ) async throws -> [BackupComparison] {
+        guard let remote = folder.remote.hashes else {
             return backups.map { _ in
                 BackupComparison(basis: .nothing("its folder is on this machine: read its data"))
             }
         }
-        let known = backups.map { memory.catalog.lastSeen($0.name, in: address) }
+        let known = backups.map { folder.memory.catalog.lastSeen($0.name, in: folder.address) }
         var found: [ExactString: RemoteFile] = [:]
         // A folder has one kind of hash unless it moved to another cloud.
         for kind in Set(known.compactMap { $0?.hash?.kind }).sorted() {

@@ -129,6 +129,18 @@ struct RowReturnTests {
         #expect(again.inserted == 0 && again.unchanged == 2)
     }
 
+    @Test("come back into a table whose columns use all names of a rowid")
+    func hiddenRowID() throws {
+        try make(
+            ["CREATE TABLE item (rowid TEXT UNIQUE, oid INT, _rowid_ BLOB, v)"],
+            ["INSERT INTO item VALUES ('x', 1, x'00', 'a'), ('y', 2, x'01', 'b')"],
+            live: ["INSERT INTO item VALUES ('y', 2, x'01', 'c')"]
+        )
+        #expect(try bring("item", where: "v = 'a'").inserted == 1)
+        #expect(try bring("item", where: "v = 'b'", .replace).replaced == 1)
+        #expect(try content("SELECT rowid, v FROM item ORDER BY 1") == "x|a\ny|b\n")
+    }
+
     @Test("are refused if it is unknown which row has their unique values")
     func unknownRivals() throws {
         let index = "CREATE UNIQUE INDEX upper ON item (upper(code))"

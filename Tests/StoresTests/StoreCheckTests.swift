@@ -67,6 +67,47 @@ struct StoreCheckTests {
         #expect(report.damage == remarks)
     }
 
+    @Test(
+        "finds nothing in a table whose primary key is not its first columns, though SQLite 3.40 does",
+        arguments: [
+            [
+                "CREATE TABLE t (a, b, PRIMARY KEY (b, a)) WITHOUT ROWID",
+                "INSERT INTO t VALUES (1, 2)",
+            ],
+            [
+                "CREATE TABLE t (v TEXT NOT NULL, k INTEGER PRIMARY KEY) WITHOUT ROWID",
+                "INSERT INTO t VALUES ('x', 1), ('y', 2)",
+            ],
+            [
+                "CREATE TABLE \"t.x\" (a INT, \"b.c\" INT, PRIMARY KEY (\"b.c\", a)) STRICT, WITHOUT ROWID",
+                "INSERT INTO \"t.x\" VALUES (1, 2), (3, 4)",
+            ],
+        ]
+    )
+    func permutedKey(_ statements: [String]) throws {
+        let store = try store(after: statements.joined(separator: ";"))
+        for level in [CheckLevel.quick, .full] {
+            #expect(try check(store, level, isStrict: true) == [])
+        }
+    }
+
+    @Test("finds what is wrong behind false alarms")
+    func behindFalseAlarms() throws {
+        let store = try store(
+            after: "CREATE TABLE a (v TEXT NOT NULL, k INTEGER PRIMARY KEY) WITHOUT ROWID",
+            """
+            INSERT INTO a WITH RECURSIVE s(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM s WHERE n < 300)
+                SELECT 'x', n FROM s
+            """,
+            "CREATE TABLE b (id INTEGER PRIMARY KEY, v); INSERT INTO b VALUES (1, NULL)",
+            "PRAGMA writable_schema = ON",
+            "UPDATE sqlite_schema SET sql = 'CREATE TABLE b (id INTEGER PRIMARY KEY, v NOT NULL)' WHERE name = 'b'"
+        )
+        #expect(throws: StoreError.damaged("a.sqlite", reason: "NULL value in b.v")) {
+            try check(store)
+        }
+    }
+
     @Test("reports some of many, and counts the others")
     func manyPairs() throws {
         let tables = (10..<35).map {

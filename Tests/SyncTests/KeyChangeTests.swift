@@ -129,7 +129,7 @@ struct KeyChangeTests {
 
     /// Edits a store on two devices at once, exchanges, and compares both with what is expected.
     @discardableResult
-    private func expect(
+    func expect(
         _ schema: String,
         _ rows: String,
         desk: String,

@@ -55,7 +55,7 @@ extension Connection {
         if let reason = unparsedSchema {
             return try structureFindings() + [.notChecked(reason: reason)]
         }
-        switch try ask("\(pragma)(1)") {
+        switch try ask(pragma, "1") {
         case .found(let lines): return lines.prefix(1).map { .damage($0) }
         case .refused: break
         }
@@ -68,7 +68,7 @@ extension Connection {
     private func findings(of pragma: String, in tables: [String]) throws -> [StoreFinding] {
         var remarks: [StoreFinding] = []
         for table in tables {
-            switch try ask("\(pragma)(\(table.sqlLiteral))") {
+            switch try ask(pragma, table.sqlLiteral) {
             case .found(let lines):
                 if let line = lines.first { return [.damage(line)] }
             case .refused(let reason):
@@ -83,11 +83,11 @@ extension Connection {
     private func structureFindings() throws -> [StoreFinding] {
         try access { try $0.execute(sql: "PRAGMA ignore_check_constraints = ON") }
         defer { try? access { try $0.execute(sql: "PRAGMA ignore_check_constraints = OFF") } }
-        var answers = [try ask("quick_check(\(Self.linesLimit))")]
+        var answers = [try ask("quick_check", "\(Self.linesLimit)")]
         // Pages of unparsable tables look unused, and their lines may crowd out others. So each table is checked as
         // well.
         if case .found([]) = answers[0] { return [] }
-        for table in try tables() { answers.append(try ask("quick_check(\(table.sqlLiteral))")) }
+        for table in try tables() { answers.append(try ask("quick_check", table.sqlLiteral)) }
         for case .found(let lines) in answers {
             let line = lines.first { unparsedSchema == nil || !$0.hasSuffix("never used") }
             if let line { return [.damage(line)] }
@@ -96,14 +96,22 @@ extension Connection {
     }
 
     /// Runs a check, and returns the lines of its answer.
-    private func ask(_ check: String) throws -> Answer {
+    ///
+    /// - Parameters:
+    ///   - pragma: the check.
+    ///   - argument: a table, or the greatest number of lines.
+    /// - Returns: the answer without false alarms.
+    /// - Throws: `StoreError`.
+    private func ask(_ pragma: String, _ argument: String) throws -> Answer {
         do {
             return try access { database in
                 do {
-                    let texts = try String.fetchAll(database, sql: "PRAGMA \(check)")
-                    // A line may name the database, "main", which is no finding.
-                    let lines = texts.flatMap { $0.split(separator: "\n") }.map(String.init)
-                    return .found(lines.filter { $0 != "ok" && !$0.hasPrefix("*** in database") })
+                    var (lines, falseAlarms) = try database.lines(of: pragma, argument)
+                    // They come after all that is wrong with pages, and may crowd out what is wrong with rows.
+                    if lines.isEmpty, !falseAlarms.isEmpty, Int(argument) != nil {
+                        (lines, _) = try database.lines(of: pragma, "\(Int32.max)", falseAlarms)
+                    }
+                    return .found(lines)
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
                     return .refused(error.message ?? error.description)
                 }
@@ -157,5 +165,56 @@ extension Connection {
         {
             return [.uncheckedKeys(table: table, reason: reason)]
         }
+    }
+}
+
+extension Database {
+    /// Runs a check, and separates the lines of its answer, up to the first true one after a false alarm.
+    fileprivate func lines(
+        of pragma: String,
+        _ argument: String,
+        _ known: Set<String> = []
+    ) throws -> (found: [String], falseAlarms: Set<String>) {
+        var (found, falseAlarms): ([String], Set<String>) = ([], known)
+        let texts = try String.fetchCursor(self, sql: "PRAGMA \(pragma)(\(argument))")
+        while let text = try texts.next() {
+            for line in text.split(separator: "\n").map(String.init) where line != "ok" {
+                // A line may name the database, "main", which is no finding.
+                if line.hasPrefix("*** in database") || falseAlarms.contains(line) { continue }
+                if try isFalseAlarm(line) {
+                    falseAlarms.insert(line)
+                } else {
+                    found.append(line)
+                    if !falseAlarms.isEmpty { return (found, falseAlarms) }
+                }
+            }
+        }
+        return (found, falseAlarms)
+    }
+
+    /// Returns whether no row has the NULL that a check has found.
+    ///
+    /// In a table WITHOUT ROWID whose primary key is not its first columns in their order, SQLite 3.40 looks for it in
+    /// another column.
+    private func isFalseAlarm(_ line: String) throws -> Bool {
+        let start = "NULL value in "
+        guard line.hasPrefix(start) else { return false }
+        let tables = try String.fetchAll(
+            self,
+            sql: "SELECT name FROM main.sqlite_schema WHERE type = 'table'"
+        )
+        for table in tables where line.hasPrefix("\(start)\(table).") {
+            let column = String(line.dropFirst(start.count + table.count + 1))
+            guard try columns(in: table).contains(where: { $0.name == column }) else { continue }
+            // SQLite does not look for NULL where a column is NOT NULL.
+            return try Int.fetchOne(
+                self,
+                sql: """
+                    SELECT 1 FROM main.\(table.sqlIdentifier)
+                    WHERE typeof(\(column.sqlIdentifier)) = 'null' LIMIT 1
+                    """
+            ) == nil
+        }
+        return false
     }
 }

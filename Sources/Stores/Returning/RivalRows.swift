@@ -47,11 +47,9 @@ final class RivalRows {
         func prepare(_ sql: String) throws -> Statement {
             try Statement(database, name: name, sql)
         }
-        if let rowID = table.rowIDName {
-            keyNames = [rowID]
-        } else {
-            keyNames = table.primaryKey.map { table.columns[$0].name.sqlIdentifier }
-        }
+        keyNames =
+            table.rowIDName.map { [$0] }
+            ?? table.keyPlaces.map { table.columns[$0].name.sqlIdentifier }
         isSharedKey = table.rowIDAlias != nil && rows.identity == .rowID
         let list = keyNames.joined(separator: ", ")
         searches = try Self.uniqueKeys(of: table).compactMap { columns in
@@ -166,7 +164,7 @@ final class RivalRows {
         let table = rows.into
         let names =
             table.rowIDName == nil
-            ? table.primaryKey.map { table.columns[$0].name }
+            ? table.keyPlaces.map { table.columns[$0].name }
             : [table.rowIDAlias.map { table.columns[$0].name } ?? "rowid"]
         return zip(names, key).map { "\($0) = \($1.sqlLiteral.prefix(60))" }
             .joined(separator: ", ")
@@ -197,4 +195,9 @@ private final class ChangeCount {
         }
         try body()
     }
+}
+
+extension TableSchema {
+    /// The columns that find a row without its rowid; all of them if columns use all names of a rowid.
+    fileprivate var keyPlaces: [Int] { isWithoutRowID ? primaryKey : storedColumns }
 }

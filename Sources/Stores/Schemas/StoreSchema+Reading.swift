@@ -9,7 +9,7 @@ extension StoreSchema {
     ///   - name: the store's name in messages.
     /// - Throws: `StoreError`.
     public init(of database: OpaquePointer, name: String) throws {
-        let reader = SchemaReader(database: database, name: name)
+        let reader = try SchemaReader(database: database, name: name)
         version = try reader.pragma("schema_version") { $0.integer(0) } ?? 0
         encoding = try reader.pragma("encoding") { $0.text(0) ?? "" } ?? "UTF-8"
         tables = try reader.tables()
@@ -20,6 +20,32 @@ extension StoreSchema {
 private struct SchemaReader {
     let database: OpaquePointer
     let name: String
+    /// The statements of the indexes that have one, by name.
+    private var indexes: [ExactString: String] = [:]
+    /// The triggers in the order of their names, by the table's folded name.
+    private var triggers: [ExactString: [TriggerSchema]] = [:]
+
+    /// Reads the indexes and the triggers of all tables: for each table by itself, the time would grow with their square.
+    init(database: OpaquePointer, name: String) throws {
+        (self.database, self.name) = (database, name)
+        let sql = """
+            SELECT type, name, tbl_name, sql FROM main.sqlite_schema
+            WHERE type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY name COLLATE BINARY
+            """
+        for (type, part, table, sql) in try rows(
+            sql,
+            nil,
+            { row in
+                (row.text(0), row.text(1) ?? "", row.text(2) ?? "", row.text(3) ?? "")
+            }
+        ) {
+            if type == "index" {
+                indexes[part.exact] = sql
+            } else {
+                triggers[table.foldedIdentifier, default: []].append(.init(name: part, sql: sql))
+            }
+        }
+    }
 
     /// A row of the schema table.
     private struct Entry {
@@ -193,19 +219,17 @@ private struct SchemaReader {
     private func indexes(of table: String) throws -> [IndexSchema] {
         let list = try rows(
             """
-            SELECT l.name, l."unique", l.origin, l.partial, m.sql
-            FROM pragma_index_list(?1) AS l LEFT JOIN main.sqlite_schema AS m
-            ON m.type = 'index' AND m.name = l.name
-            ORDER BY l.name COLLATE BINARY
+            SELECT name, "unique", origin, partial FROM pragma_index_list(?1)
+            ORDER BY name COLLATE BINARY
             """,
             table
         ) { row in
             (
-                row.text(0) ?? "", row.integer(1) != 0, row.text(2) ?? "", row.integer(3) != 0,
-                row.text(4)
+                row.text(0) ?? "", row.integer(1) != 0, row.text(2) ?? "", row.integer(3) != 0
             )
         }
-        return try list.map { name, isUnique, origin, isPartial, sql in
+        return try list.map { name, isUnique, origin, isPartial in
+            let sql = indexes[name.exact]
             if let sql { try SchemaText.check(sql, of: .index, name, in: self.name) }
             return IndexSchema(
                 name: name,
@@ -261,17 +285,11 @@ private struct SchemaReader {
     }
 
     private func triggers(of table: String) throws -> [TriggerSchema] {
-        try rows(
-            """
-            SELECT name, sql FROM main.sqlite_schema
-            WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE ORDER BY name COLLATE BINARY
-            """,
-            table
-        ) { row in
-            let trigger = TriggerSchema(name: row.text(0) ?? "", sql: row.text(1) ?? "")
+        let found = triggers[table.foldedIdentifier] ?? []
+        for trigger in found {
             try SchemaText.check(trigger.sql, of: .trigger, trigger.name, in: name)
-            return trigger
         }
+        return found
     }
 }
 

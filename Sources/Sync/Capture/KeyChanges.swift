@@ -60,7 +60,7 @@ struct KeyChanges {
         // Without a row that is gone, only rows that refer to the table could prove anything.
         let name = capture.table.name
         let hasMoved = hasMovedContent(capture)
-        if capture.gone.isEmpty, !hasMoved,
+        if capture.gone.isEmpty, !hasMoved, try !hasMovedNames(capture),
             try !children.contains(where: { try ReferringRows(capture: $0).mayProve(name) })
         {
             return []
@@ -86,6 +86,24 @@ struct KeyChanges {
         }
         let present = Set(capture.changed.map(\.image) + capture.news.map(\.image))
         return capture.changed.contains { present.contains($0.old.image) }
+    }
+
+    /// Returns whether a text that only one row may have was at another key before.
+    private static func hasMovedNames(_ capture: TableCapture) throws -> Bool {
+        let table = capture.table
+        guard capture.changed.count > 1 else { return false }
+        return try table.uniqueNames.contains { places in
+            var names: [[RowImage.Part]: RowKey] = [:]
+            for row in capture.changed {
+                names[places.map { table.columns[$0].part(row.values) }] = row.old.key
+            }
+            return try capture.changed.contains { row in
+                let parts = try table.parts(of: row.old, capture.numbers)
+                let name = places.map { parts[capture.numbers[$0]] ?? .value(.null) }
+                return name.contains(where: \.isText)
+                    && names[name].map { $0 != row.old.key } ?? false
+            }
+        }
     }
 
     private init(_ capture: TableCapture, _ children: [TableCapture], _ run: Capture) throws {
@@ -165,10 +183,18 @@ struct KeyChanges {
     }
 
     /// Returns whether two keys' rows are more alike than each is like the row that has its key now, or had it.
-    private func isLiker(_ change: Change, _ likeness: Likeness) throws -> Bool {
+    ///
+    /// With `byText`, a text that is alike outweighs as many numbers.
+    private func isLiker(
+        _ change: Change,
+        _ likeness: Likeness,
+        byText: Bool = false
+    ) throws -> Bool {
         try [change.from, change.to].allSatisfy { key in
             guard olds[key] != nil, news[key] != nil else { return true }
-            return try likeness.equal > self.likeness(Change(from: key, to: key)).equal
+            let stayed = try self.likeness(Change(from: key, to: key))
+            return likeness.equal > stayed.equal
+                || byText && likeness.equal == stayed.equal && likeness.hasText && !stayed.hasText
         }
     }
 
@@ -286,23 +312,30 @@ struct KeyChanges {
     }
 
     /// Finds rows that are gone by a text that only one row may have, or by a key that SQLite finds equal.
+    ///
+    /// If other rows are at both keys now, as after all rows were saved again, each row has to be liker to itself.
     private mutating func followNames() throws {
-        if capture.gone.isEmpty || capture.news.isEmpty { return }
-        for index in table.schema.indexes where index.isUnique && table.schema.isPlain(index) {
-            let isKey = index.origin == .primaryKey
-            let places = index.keys.compactMap { key in
-                table.columns.firstIndex { $0.place == key.column }
-            }
-            guard places.count == index.keys.count, isKey != table.hasOwnIDs else { continue }
+        for places in table.uniqueNames {
+            let isKey = !table.hasOwnIDs
             let names = try names(by: places)
-            for (name, from) in names.olds where news[from] == nil && targets[from] == nil {
+            var moves: [Change] = []
+            for (name, from) in names.olds where targets[from] == nil {
                 // Numbers alone are often a place, such as that of an item in a list.
                 guard isKey || name.contains(where: \.isText), !name.contains(.value(.null)),
-                    let to = names.news[name], olds[to] == nil, sources[to] == nil
+                    let to = names.news[name], to != from, sources[to] == nil
                 else { continue }
                 let change = Change(from: from, to: to)
-                if try isKey || isPossible(change) { add(change) }
+                if news[from] == nil, olds[to] == nil {
+                    if try isKey || isPossible(change) { add(change) }
+                } else if try !isKey && isPossible(change)
+                    && isLiker(change, likeness(change), byText: true)
+                {
+                    moves.append(change)
+                }
             }
+            // One alone may be a name that was given to another row.
+            if moves.count == 1, news[moves[0].from] != nil { continue }
+            for move in moves { add(move) }
         }
     }
 

@@ -279,3 +279,18 @@ extension SyncReference {
         }
     }
 }
+
+extension TableMapping {
+    /// The places of the columns of each plain UNIQUE index, or those of a key that identifies rows.
+    var uniqueNames: [[Int]] {
+        schema.indexes.compactMap { index in
+            guard index.isUnique, schema.isPlain(index),
+                (index.origin == .primaryKey) != hasOwnIDs
+            else { return nil }
+            let places = index.keys.compactMap { key in
+                columns.firstIndex { $0.place == key.column }
+            }
+            return places.count == index.keys.count ? places : nil
+        }
+    }
+}

@@ -97,13 +97,11 @@ struct RowsAnswer: Answer {
 
     func write(to console: Console) {
         console.done(line, isDryRun: dryRun)
-        lossLine.map { console.show(.warning($0)) }
+        lossLine.map { console.warn($0) }
         if !lostColumns.isEmpty {
             let names = lostColumns.map { "'\($0)'" }.joined(separator: ", ")
-            console.show(
-                .warning(
-                    "their values do not come back, since the table has no such columns: \(names)"
-                )
+            console.warn(
+                "their values do not come back, since the table has no such columns: \(names)"
             )
         }
         if let safety {

@@ -113,7 +113,7 @@ struct BackupCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         if let suspension = invocation.suspension {
-            invocation.context.report(.note(suspension))
+            invocation.context.note(suspension)
             return CommandResult(.skipped, message: suspension)
         }
         if !retention.unsafeAllowRemoveAll {
@@ -131,10 +131,8 @@ struct BackupCommand: FolderCommand {
     func backUp(_ invocation: Invocation) async throws -> CommandResult {
         let keys = invocation.profile.keys
         if keys.recipients.isEmpty, keys.hasPassword {
-            invocation.context.report(
-                .warning(
-                    "the backup is not encrypted, though a password is set: set 'recipients: [password]'"
-                )
+            invocation.context.warn(
+                "the backup is not encrypted, though a password is set: set 'recipients: [password]'"
             )
         }
         let result = try await make(invocation)
@@ -178,7 +176,7 @@ struct BackupCommand: FolderCommand {
         }
         try invocation.console.answer(BackupAnswer(outcome, invocation))
         if invocation.profile.origin(of: "remote") == .default {
-            invocation.context.report(.note(LinkState.unlinked))
+            invocation.context.note(LinkState.unlinked)
         }
         let result = CommandResult(
             of: outcome.backup,
@@ -187,8 +185,8 @@ struct BackupCommand: FolderCommand {
         )
         if let reason = outcome.waitsFor {
             let nothing = invocation.prunes ? "nothing is pruned, since the backup " : "the backup "
-            invocation.context.report(
-                .note("\(nothing)waits for '\(invocation.address)': \(explain(reason))")
+            invocation.context.note(
+                "\(nothing)waits for '\(invocation.address)': \(explain(reason))"
             )
             return result.with(result.status, "waits for upload: \(explain(reason))")
         }

@@ -165,7 +165,7 @@ struct RestoreCommand: FolderCommand {
             .run(backup, atMost: rare.wait?.duration ?? .zero)
         if at != nil || undo || name == "latest" {
             let made = backup.time.map { ", made \(invocation.local($0))" } ?? ""
-            invocation.context.report(.note("restoring from '\(backup.displayName)'\(made)"))
+            invocation.context.note("restoring from '\(backup.displayName)'\(made)")
         }
         try refuseUnknown(&backup, invocation)
         try refuseDoubtful(backup, invocation)
@@ -375,33 +375,27 @@ struct RestoreCommand: FolderCommand {
     /// Warns if the user may have meant another backup.
     private func warn(of backup: Backup, _ invocation: Invocation) {
         if let warning = backup.futureWarning(at: invocation.now) {
-            invocation.context.report(.warning(warning))
+            invocation.context.warn(warning)
         }
         // A restore of files reports it after its archive is opened.
         if part.isOfRows, invocation.origin.isOther(than: backup) {
             invocation.context.warn(ofAnother: backup.displayName, backup.originName)
         }
         if signer == nil, let reason = backup.distrust {
-            invocation.context.report(
-                .warning("'\(backup.displayName)' is not trusted: \(reason)")
-            )
+            invocation.context.warn("'\(backup.displayName)' is not trusted: \(reason)")
         }
         if let damage = backup.damage, let trouble = backup.trouble {
             let name = backup.displayName
-            invocation.context.report(.warning("'\(name)' \(trouble.rawValue): \(damage)"))
+            invocation.context.warn("'\(name)' \(trouble.rawValue): \(damage)")
         }
         if backup.isAnomalous {
-            invocation.context.report(
-                .warning(
-                    "'\(backup.displayName)' has much less in it than the backup before it: 'grocerydude list' shows the others"
-                )
+            invocation.context.warn(
+                "'\(backup.displayName)' has much less in it than the backup before it: 'grocerydude list' shows the others"
             )
         }
         if backup.isPartial {
-            invocation.context.report(
-                .warning(
-                    "'\(backup.displayName)' was made in part only: \(Advice.quoted(Advice.command("show", backup.displayName))) shows what is missing"
-                )
+            invocation.context.warn(
+                "'\(backup.displayName)' was made in part only: \(Advice.quoted(Advice.command("show", backup.displayName))) shows what is missing"
             )
         }
     }
@@ -411,7 +405,7 @@ struct RestoreCommand: FolderCommand {
         guard yes else {
             return try invocation.confirm("\(loss). Restore it anyway?", yes: false)
         }
-        invocation.context.report(.warning(loss))
+        invocation.context.warn(loss)
         return true
     }
 

@@ -82,7 +82,7 @@ extension Invocation {
         _ status: ExitStatus,
         after result: CommandResult
     ) -> CommandResult {
-        context.report(.warning(reason))
+        context.warn(reason)
         return result.with(status, reason)
     }
 }

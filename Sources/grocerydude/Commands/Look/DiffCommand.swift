@@ -89,7 +89,7 @@ struct DiffCommand: FolderCommand {
             context: invocation.context
         ).run(from: before.state, to: after.state) { difference in
             if case .unread(let store) = difference {
-                invocation.context.report(.warning(store.warning))
+                invocation.context.warn(store.warning)
             }
             try invocation.console.answer(DifferenceAnswer(difference))
         }

@@ -44,7 +44,7 @@ struct StatusCommand: FolderCommand {
         guard let limit = invocation.profile.maxAge, !status.isFresh(within: limit) else {
             return CommandResult(status.isNewestDoubtful ? .partial : .done)
         }
-        invocation.context.report(.warning(staleness(status, missed, invocation)))
+        invocation.context.warn(staleness(status, missed, invocation))
         return CommandResult(.tooOld)
     }
 
@@ -112,7 +112,7 @@ struct StatusCommand: FolderCommand {
             let installed = try await InstalledSchedule.all(invocation)
             return (installed, try await MissedRun.all(of: installed, invocation))
         } catch {
-            invocation.context.report(.warning("missed runs are not known: \(explain(error))"))
+            invocation.context.warn("missed runs are not known: \(explain(error))")
             return (nil, [])
         }
     }

@@ -108,7 +108,7 @@ struct LinkCommand: ConsoleCommand {
             LinkAnswer(place.profile, to: address, in: piece, replaced: replaced, facts)
         )
         if ProcessEnvironment.value("GROCERYDUDE_REMOTE") != nil {
-            console.show(.warning("GROCERYDUDE_REMOTE is set, and wins over the configuration"))
+            console.warn("GROCERYDUDE_REMOTE is set, and wins over the configuration")
         }
         return .done
     }
@@ -150,7 +150,7 @@ struct LinkCommand: ConsoleCommand {
         let outcome = try await probe.run()
         if let error = outcome.error { throw error }
         for finding in outcome.findings where finding.isDoubtful {
-            console.show(.warning("\(finding.step.rawValue): \(finding.what)"))
+            console.warn("\(finding.step.rawValue): \(finding.what)")
         }
         return outcome.facts
     }

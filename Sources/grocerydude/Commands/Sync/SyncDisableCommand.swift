@@ -72,7 +72,7 @@ struct SyncDisableCommand: SyncingCommand {
             )
         )
         for case (let time, let copy?) in [("until now", yielded), ("before", before)] {
-            invocation.context.report(.note("the store as it was \(time) is kept in '\(copy)'"))
+            invocation.context.note("the store as it was \(time) is kept in '\(copy)'")
         }
         return CommandResult(.done)
     }

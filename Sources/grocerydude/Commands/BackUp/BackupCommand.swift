@@ -153,7 +153,7 @@ struct BackupCommand: FolderCommand {
     private func preview(_ invocation: Invocation) async throws -> CommandResult {
         let mayBeNew = invocation.profile.origin(of: "remote") == .default
         let preview = try await operation(invocation).preview(folderMayBeNew: mayBeNew)
-        try invocation.console.answer(BackupPreviewAnswer(preview, invocation))
+        try invocation.console.answer(BackupPreviewAnswer(preview: preview, invocation: invocation))
         if let obstacle = preview.obstacle { throw await advised(obstacle, invocation) }
         if invocation.prunes {
             invocation.console.message("then it is pruned: see 'grocerydude prune --dry-run'")
@@ -174,7 +174,7 @@ struct BackupCommand: FolderCommand {
             result.isUneventful = true
             return result
         }
-        try invocation.console.answer(BackupAnswer(outcome, invocation))
+        try invocation.console.answer(BackupAnswer(outcome: outcome, invocation: invocation))
         if invocation.profile.origin(of: "remote") == .default {
             invocation.context.note(LinkState.unlinked)
         }

@@ -38,6 +38,6 @@ struct LogCommand: InvokedCommand {
         filter.command = command
         let entries = try invocation.log.entries(filter, limit: limit)
         if let warning = invocation.log.warning { invocation.context.warn(warning) }
-        return try invocation.answer(entries.map { RunRow($0, invocation) })
+        return try invocation.answer(entries.map { RunRow(entry: $0, invocation: invocation) })
     }
 }

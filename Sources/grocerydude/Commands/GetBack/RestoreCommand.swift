@@ -239,9 +239,9 @@ struct RestoreCommand: FolderCommand {
             } else {
                 try await restore.run(restore.plan(backup, to: invocation.stores))
             }
-        try invocation.console.answer(
-            RestoreAnswer(outcome, isDryRun: dryRun, preview: shown?.preview, invocation)
-        )
+        var answer = RestoreAnswer(outcome: outcome, isDryRun: dryRun, invocation: invocation)
+        answer.preview = shown?.preview
+        try invocation.console.answer(answer)
         let result = CommandResult(
             of: outcome.backup,
             bytes: outcome.bytes,
@@ -357,7 +357,7 @@ struct RestoreCommand: FolderCommand {
         }
         if !dryRun {
             if !yes, invocation.console.canAsk {
-                let rows = RowsAnswer(try await run(), isDryRun: true)
+                let rows = RowsAnswer(outcome: try await run(), isDryRun: true)
                 invocation.console.message(rows.line)
                 rows.lossLine.map(invocation.console.message)
             }
@@ -368,7 +368,7 @@ struct RestoreCommand: FolderCommand {
             options.isDryRun = false
         }
         let outcome = try await run()
-        try invocation.console.answer(RowsAnswer(outcome, isDryRun: dryRun))
+        try invocation.console.answer(RowsAnswer(outcome: outcome, isDryRun: dryRun))
         return CommandResult(of: outcome.backup, problems: outcome.problems)
     }
 

@@ -67,7 +67,9 @@ extension Invocation {
         emptying trash: TrashPlan,
         after result: CommandResult = CommandResult(.done)
     ) throws -> CommandResult {
-        try console.answer(PruneAnswer(plan, outcome, emptying: trash, self))
+        try console.answer(
+            PruneAnswer(plan: plan, outcome: outcome, trash: trash, invocation: self)
+        )
         if let refusal = plan.refusal {
             return failure("nothing is removed: \(refusal)", .partial, after: result)
         }

@@ -81,9 +81,10 @@ struct ScheduleInstallCommand: ConsoleCommand {
         try profile.requirePolicy(profile.retention)
         try await refuseOtherJobs(jobs, of: profile, kind, Invocation(profile, console))
         let answer = try ScheduleInstallAnswer(
-            jobs,
-            of: profile,
-            kind,
+            profile: profile.name,
+            kind: kind,
+            jobs: jobs,
+            files: jobs.flatMap { try ScheduleFile.files($0, kind) },
             isEnabled: !noEnable,
             isDryRun: dryRun
         )

@@ -56,7 +56,7 @@ struct SetupCommand: ConsoleCommand {
         let plan = try await SetupPlan(questions.answers(), at: site, with: more, showsKey: asks)
         var run = SetupRun(plan, output, console)
         guard !dryRun else {
-            try console.answer(SetupAnswer(plan, done: [], left: run.left, dryRun: true))
+            try console.answer(SetupAnswer(plan: plan, done: [], left: run.left, isDryRun: true))
             return .done
         }
         if !yes { show(plan, run.left, on: console) }
@@ -65,7 +65,7 @@ struct SetupCommand: ConsoleCommand {
         if run.left.isEmpty { status = .worse(status, try warn(of: plan, console)) }
         let settings = try LinkedPlace(site.options, mayBeMissing: true).shownPiece
         try console.answer(
-            SetupAnswer(plan, done: run.done, left: run.left, dryRun: false, settings: settings)
+            SetupAnswer(plan: plan, done: run.done, left: run.left, settings: settings)
         )
         if !run.left.isEmpty {
             console.note("to go on, run: \(plan.command)")

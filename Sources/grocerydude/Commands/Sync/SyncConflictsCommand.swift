@@ -179,7 +179,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
             }
             return try invocation.answer(
                 DoneAnswer(
-                    facts: ["cleared": count],
+                    facts: ["cleared": count] as JSONObject,
                     line: "took \(count) off the list"
                 )
             )

@@ -124,9 +124,9 @@ struct FindCommand: FolderCommand {
         ).run(among: backups)
         if deleted { outcome.rows.removeAll { $0.end != .gone } }
         for row in outcome.rows {
-            try invocation.console.answer(HistoryAnswer(row, invocation))
+            try invocation.console.answer(HistoryAnswer(history: row, invocation: invocation))
         }
-        try invocation.console.answer(HistoryAnswer(outcome, limit: limit))
+        try invocation.console.answer(HistorySummary(outcome: outcome))
         for problem in outcome.problems { invocation.context.report(.problem(problem)) }
         if let unreachable { throw unreachable }
         return CommandResult(problems: outcome.problems)

@@ -72,11 +72,11 @@ public struct OperationContext: Sendable {
         return lock
     }
 
-    func note(_ text: String) { report(.note(text)) }
+    public func note(_ text: String) { report(.note(text)) }
 
     func reportDetail(_ text: String) { report(.detail(text)) }
 
-    func warn(_ text: String) { report(.warning(text)) }
+    public func warn(_ text: String) { report(.warning(text)) }
 
     /// Reports the path of replaced data that could not be removed, if there is any.
     func noteLeftover(_ path: FilePath?) {

@@ -4,19 +4,27 @@ internal import CSQLite
 package final class Statement {
     package let pointer: OpaquePointer
     package let database: OpaquePointer
-    /// The store's name in messages.
-    private let name: String
+    private let failure: (_ code: CInt, _ message: String) -> any Error
 
-    /// Prepares the first statement of a text.
-    package init(_ database: OpaquePointer, name: String, _ sql: String) throws {
+    /// Prepares the first statement of a text, for the store with a name in messages.
+    package convenience init(_ database: OpaquePointer, name: String, _ sql: String) throws {
+        try self.init(database, sql) { StoreError(name, code: $0, message: $1) }
+    }
+
+    /// Prepares the first statement of a text, and throws what `failure` makes of SQLite's code and message.
+    package init(
+        _ database: OpaquePointer,
+        _ sql: String,
+        failure: @escaping (_ code: CInt, _ message: String) -> any Error
+    ) throws {
         var pointer: OpaquePointer?
         let code = sqlite3_prepare_v2(database, sql, -1, &pointer, nil)
         guard code == SQLITE_OK, let pointer else {
-            throw StoreError(name, code: code, of: database)
+            throw failure(code, String(cString: sqlite3_errmsg(database)))
         }
         self.pointer = pointer
         self.database = database
-        self.name = name
+        self.failure = failure
     }
 
     deinit { sqlite3_finalize(pointer) }
@@ -33,7 +41,9 @@ package final class Statement {
     }
 
     /// Returns the error of the call that just failed.
-    func error(_ code: CInt) -> StoreError { StoreError(name, code: code, of: database) }
+    func error(_ code: CInt) -> any Error {
+        failure(code, String(cString: sqlite3_errmsg(database)))
+    }
 
     package func reset() { sqlite3_reset(pointer) }
 
@@ -63,14 +73,30 @@ package final class Statement {
         guard code == SQLITE_OK else { throw error(code) }
     }
 
+    /// Binds a blob.
+    package func bind(_ bytes: UnsafeRawBufferPointer, at place: CInt) throws {
+        // SQLITE_TRANSIENT: SQLite copies the bytes. A null pointer would bind NULL instead of empty bytes.
+        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        let code =
+            bytes.isEmpty
+            ? sqlite3_bind_zeroblob(pointer, place, 0)
+            : sqlite3_bind_blob(pointer, place, bytes.baseAddress, CInt(bytes.count), transient)
+        guard code == SQLITE_OK else { throw error(code) }
+    }
+
+    package func bindNull(at place: CInt) throws {
+        let code = sqlite3_bind_null(pointer, place)
+        guard code == SQLITE_OK else { throw error(code) }
+    }
+
     /// Binds a value with its storage class and its exact bytes.
     package func bind(_ value: StoredValue, at place: CInt) throws {
-        // SQLITE_TRANSIENT: SQLite copies the bytes. A null pointer would bind NULL instead of empty bytes.
+        // SQLITE_TRANSIENT: SQLite copies the bytes.
         let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         let code: CInt
         switch value {
-        case .null: code = sqlite3_bind_null(pointer, place)
-        case .integer(let number): code = sqlite3_bind_int64(pointer, place, number)
+        case .null: return try bindNull(at: place)
+        case .integer(let number): return try bind(number, at: place)
         case .real(let bits):
             code = sqlite3_bind_double(pointer, place, Double(bitPattern: bits))
         case .text(let bytes):
@@ -80,12 +106,7 @@ package final class Statement {
                     ? sqlite3_bind_text(pointer, place, "", 0, transient)
                     : sqlite3_bind_text(pointer, place, start, CInt($0.count), transient)
             }
-        case .blob(let bytes):
-            code = bytes.withUnsafeBytes {
-                $0.isEmpty
-                    ? sqlite3_bind_zeroblob(pointer, place, 0)
-                    : sqlite3_bind_blob(pointer, place, $0.baseAddress, CInt($0.count), transient)
-            }
+        case .blob(let bytes): return try bytes.withUnsafeBytes { try bind($0, at: place) }
         }
         guard code == SQLITE_OK else { throw error(code) }
     }

@@ -1,5 +1,6 @@
 internal import Changes
 internal import GRDB
+internal import Stores
 
 /// Rows of a table that a file brought, and of which nothing was known, by their rowids in `row`.
 struct BulkRange {

@@ -1,5 +1,6 @@
 internal import Changes
 internal import GRDB
+internal import Stores
 
 /// The rows to write or to look at again: the owner of `dirty`, `altered`, `refusal` and `temp.look`.
 struct DirtyRows {
@@ -188,7 +189,7 @@ struct DirtyRows {
 
     func refusals() throws -> [RowID: String] {
         let found = try access.all("SELECT id, words FROM refusal") { row in
-            row.id(0).map { ($0, row.text(1)) }
+            row.id(0).map { ($0, row.text(1) ?? "") }
         }
         return Dictionary(found) { first, _ in first }
     }

@@ -1,6 +1,7 @@
 internal import Changes
 internal import Foundation
 internal import GRDB
+internal import Stores
 
 /// A row's dependency on another row, or a name of the row.
 struct RowTie: Hashable {
@@ -196,7 +197,7 @@ final class HeldRows {
     func row(_ id: RowID) throws -> HeldRow? {
         guard try hasTies else { return nil }
         return try access.first("SELECT t, why, key FROM held WHERE id = ?", .id(id)) { row in
-            guard let why = HeldRow.Why(rawValue: row.text(1)) else { return nil }
+            guard let why = row.text(1).flatMap(HeldRow.Why.init) else { return nil }
             let table = try access.table(row.integer(0))
             return HeldRow(id: id, table: table, why: why, other: row.id(2))
         }

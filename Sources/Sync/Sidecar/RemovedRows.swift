@@ -173,7 +173,7 @@ struct RemovedRows {
         try access.first(
             "SELECT max(n) FROM removed WHERE id = ? AND kind IN ('yielded', 'hidden') AND settled = 1",
             .id(id)
-        ) { $0.isNull(0) ? nil : $0.integer(0) }
+        ) { $0.optionalInteger(0) }
     }
 
     /// Adds the rows and references that are not shown and that the list lacks, so that each has a number.

@@ -1,6 +1,7 @@
 internal import Changes
 internal import Foundation
 internal import GRDB
+internal import Stores
 
 /// A row of the state, with all that is known of it.
 struct KnownRow: Equatable {
@@ -258,7 +259,7 @@ final class RowStates {
     }
 
     /// Returns the row of a query that begins with `id, t, cl, clock, device, hint, body`.
-    private func known(_ row: SidecarStatement) throws -> KnownRow {
+    private func known(_ row: Stores.Statement) throws -> KnownRow {
         guard let id = row.id(0), let length = UInt32(exactly: row.integer(2)), length > 0 else {
             throw access.damaged("a row has no id, or no state")
         }
@@ -276,7 +277,7 @@ final class RowStates {
         )
     }
 
-    private func cells(_ row: SidecarStatement, _ birth: Stamp?) throws -> [Cell] {
+    private func cells(_ row: Stores.Statement, _ birth: Stamp?) throws -> [Cell] {
         let access = access
         return try reading(row, 6) { reader in
             var cells: [Cell] = []
@@ -297,17 +298,15 @@ final class RowStates {
     }
 
     private func reading<Result>(
-        _ row: SidecarStatement,
+        _ row: Stores.Statement,
         _ column: CInt,
         _ body: (inout ByteReader) throws -> Result
     ) throws -> Result {
-        try row.withBytes(column) { bytes in
-            var reader = ByteReader(bytes)
-            do {
-                return try body(&reader)
-            } catch let breach as FormatBreach {
-                throw access.damaged("a row cannot be read: \(breach.reason)")
-            }
+        var reader = ByteReader(row.unsafeBytes(column))
+        do {
+            return try body(&reader)
+        } catch let breach as FormatBreach {
+            throw access.damaged("a row cannot be read: \(breach.reason)")
         }
     }
 }

@@ -202,17 +202,15 @@ final class Shadow {
     }
 
     /// Returns the row of a query that begins with all columns of `shown`.
-    func shown(_ row: SidecarStatement) throws -> ShownRow {
+    func shown(_ row: Stores.Statement) throws -> ShownRow {
         guard let key = row.key(7), let id = row.id(0) else {
             throw access.damaged("a row of the shadow has no key")
         }
         let image: RowImage
         do {
-            image = try row.withBytes(9) { kept in
-                try row.withBytes(6) { try RowImage(kept: kept, cells: $0) }
-            }
-        } catch let breach as FormatBreach {
-            throw access.damaged("a row of the shadow cannot be read: \(breach.reason)")
+            image = try RowImage(kept: row.unsafeBytes(9), cells: row.unsafeBytes(6))
+        } catch {
+            throw access.damaged("a row of the shadow cannot be read: \(error.reason)")
         }
         let length = UInt32(truncatingIfNeeded: row.integer(8))
         return ShownRow(key: key, id: id, causalLength: length, image: image)
@@ -297,7 +295,7 @@ final class Shadow {
 
 /// A cursor over the shadow of a table.
 struct ShownCursor {
-    private let statement: SidecarStatement
+    private let statement: Stores.Statement
     private let access: SidecarAccess
 
     fileprivate init(_ sql: StaticString, _ values: [SidecarValue], _ access: SidecarAccess) throws
@@ -312,9 +310,9 @@ struct ShownCursor {
     }
 }
 
-extension SidecarStatement {
+extension Stores.Statement {
     /// Returns a local key; `nil` if the column contains none.
-    fileprivate func key(_ column: CInt) -> RowKey? { withBytes(column) { RowKey(bytes: $0) } }
+    fileprivate func key(_ column: CInt) -> RowKey? { RowKey(bytes: unsafeBytes(column)) }
 }
 
 extension RowKey {

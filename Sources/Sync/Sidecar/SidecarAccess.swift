@@ -1,6 +1,7 @@
 internal import Changes
 internal import Foundation
 internal import GRDB
+internal import Stores
 internal import SystemPackage
 
 /// The id of a sync device; the file system has another type of this name.
@@ -18,7 +19,7 @@ final class SidecarAccess {
         name: "name",
         self
     )
-    private var statements: [UnsafePointer<UInt8>: SidecarStatement] = [:]
+    private var statements: [UnsafePointer<UInt8>: Stores.Statement] = [:]
 
     init(_ database: Database, of path: FilePath) {
         self.database = database
@@ -36,7 +37,7 @@ final class SidecarAccess {
     // MARK: - SQL
 
     /// Returns a statement that is prepared once, and found by the address of its text in the program.
-    func statement(_ sql: StaticString) throws -> SidecarStatement {
+    func statement(_ sql: StaticString) throws -> Stores.Statement {
         if let statement = statements[sql.utf8Start] { return statement }
         let statement = try ownStatement(sql)
         statements[sql.utf8Start] = statement
@@ -44,11 +45,13 @@ final class SidecarAccess {
     }
 
     /// Prepares a statement for one use, so that it can continue while others run.
-    func ownStatement(_ sql: StaticString) throws -> SidecarStatement {
+    func ownStatement(_ sql: StaticString) throws -> Stores.Statement {
         guard let handle = database.sqliteConnection else {
             throw damaged("its connection is closed")
         }
-        return try SidecarStatement(sql, in: handle)
+        return try Stores.Statement(handle, sql.description) {
+            DatabaseError(resultCode: ResultCode(rawValue: $0), message: $1)
+        }
     }
 
     /// Runs a statement; its text is cached, and so must be one of few.

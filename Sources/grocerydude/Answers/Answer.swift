@@ -17,8 +17,8 @@ extension Array: Answer where Element: AnswerRow {
 }
 
 /// A line about completed work; programs get the facts instead.
-struct DoneAnswer<Facts: Encodable>: Answer {
-    let facts: Facts
+struct DoneAnswer: Answer {
+    let facts: any Encodable
     let line: String
     var isDryRun = false
 

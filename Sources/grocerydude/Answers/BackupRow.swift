@@ -5,80 +5,15 @@ internal import Files
 extension RunLog.Check.Depth: Encodable {}
 
 /// A backup in a list.
-struct BackupRow: AnswerRow {
-    var name: String
-    var displayName: String
+struct BackupRow: AnswerRow, JSONConvertible {
+    let backup: Backup
+    /// Whether it is of this machine and stores directory.
+    private let isOwn: Bool
+    private let invocation: Invocation
     /// Whether a list for people shows the origin, because there are several.
     private var showsOrigin = false
-    var size: Int64
     /// The bytes that it added to the backups before it, see `[Backup].added`.
-    var added: Int64?
-    var time: LocalTime?
-    var timeSource: String?
-    /// The reason for a safety backup.
-    var reason: String?
-    /// The kind: `full`, or `increment` for one that is built on others.
-    var kind: String
-    /// The names of the backups that an increment needs, as far as known.
-    var needs: [String]
-    /// Whether it is incomplete.
-    var partial: Bool
-    var anomaly: Bool
-    var damaged: Bool
-    /// Whether its archive is still being copied, or was cut off.
-    var notReady: Bool
-    /// The damage that a check or a glance found, on this or another machine.
-    var damage: String?
-    /// The system's reason why its archive could not be read here.
-    var unread: String?
-    var pinned: Bool
-    var encrypted: Bool
-    /// Whether no available key opened it, so that its content is unknown.
-    var sealed: Bool
-    /// Whether it waits on this machine until the remote folder can be reached.
-    var waiting: Bool
-    /// The name of the machine and the stores directory according to its manifest.
-    var origin: String?
-    /// Whether it is of this machine and stores directory.
-    var own: Bool
-    /// The name of the trusted machine that signed it.
-    var signer: String?
-    /// The reason why it does not count; `nil` if a trusted machine signed it.
-    var distrust: String?
-    var tags: [String]
-    var note: String?
-    /// The last check, or the last one whose reported damage is not refuted.
-    var lastCheck: Check?
-    /// The deepest check that found no damage.
-    var deepestCheck: Check?
-
-    /// The time and the depth of a check.
-    struct Check: Encodable, CustomStringConvertible {
-        var time: LocalTime
-        var depth: RunLog.Check.Depth
-        var part: String?
-        var damage: String?
-
-        init(_ check: RunLog.Check, _ invocation: Invocation) {
-            time = invocation.local(check.time)
-            depth = check.depth
-            part = check.part?.description
-            damage = check.damage
-        }
-
-        var description: String {
-            "\(time.day) (\(part.map { "part \($0)" } ?? depth.rawValue))"
-        }
-    }
-
-    private let distrustMark: String?
-
-    private enum CodingKeys: CodingKey {
-        case name, displayName, size, added, time, timeSource, reason, kind, needs, partial, anomaly
-        case damaged, notReady, damage, unread, pinned, encrypted, sealed, waiting, origin, own
-        case signer, distrust, tags, note
-        case lastCheck, deepestCheck
-    }
+    private var added: Int64?
 
     /// Returns the rows of a list in which no two backups look the same.
     ///
@@ -106,34 +41,39 @@ struct BackupRow: AnswerRow {
     ///
     /// `own` is this machine and stores directory; finding it takes a look at the disk.
     init(_ backup: Backup, _ own: Backups.Origin, _ invocation: Invocation) {
-        name = backup.name
-        displayName = backup.displayName
-        size = backup.size
-        time = backup.time.map(invocation.local)
-        timeSource = backup.timeSource?.rawValue
-        reason = backup.reason
-        kind = backup.isIncrement ? "increment" : "full"
-        needs = backup.needs.map(\.name)
-        partial = backup.isPartial
-        anomaly = backup.isAnomalous
-        notReady = backup.trouble == .notReady
-        damaged = backup.trouble == .damaged
-        damage = damaged ? backup.damage : nil
-        unread = backup.trouble == .unread ? backup.damage : nil
-        pinned = backup.isPinned
-        encrypted = backup.isEncrypted
-        sealed = backup.isSealed
-        waiting = backup.isWaiting
-        origin = backup.originName
-        self.own = own.has(backup) && backup.distrust == nil
-        signer = backup.signer
-        distrust = backup.distrust?.description
-        distrustMark = backup.distrust?.mark
-        tags = backup.tags
-        note = backup.note
-        lastCheck = (backup.checks.damaged ?? backup.checks.last).map { Check($0, invocation) }
-        deepestCheck = backup.checks.deepest.map { Check($0, invocation) }
+        (self.backup, self.invocation) = (backup, invocation)
+        isOwn = own.has(backup) && backup.distrust == nil
     }
+
+    var json: JSONObject {
+        [
+            "name": backup.name, "displayName": backup.displayName, "size": backup.size,
+            "added": added, "time": backup.time.map(invocation.local),
+            "timeSource": backup.timeSource?.rawValue, "reason": backup.reason,
+            "kind": backup.isIncrement ? "increment" : "full", "needs": backup.needs.map(\.name),
+            "partial": backup.isPartial, "anomaly": backup.isAnomalous,
+            "damaged": backup.trouble == .damaged, "notReady": backup.trouble == .notReady,
+            "damage": damage, "unread": unread, "pinned": backup.isPinned,
+            "encrypted": backup.isEncrypted, "sealed": backup.isSealed, "waiting": backup.isWaiting,
+            "origin": backup.originName, "own": isOwn, "signer": backup.signer,
+            "distrust": backup.distrust?.description, "tags": backup.tags, "note": backup.note,
+            "lastCheck": lastCheck.map(json), "deepestCheck": backup.checks.deepest.map(json),
+        ]
+    }
+
+    private func json(_ check: RunLog.Check) -> JSONObject {
+        [
+            "time": invocation.local(check.time), "depth": check.depth,
+            "part": check.part?.description, "damage": check.damage,
+        ]
+    }
+
+    /// The damage that a check or a glance found, on this or another machine.
+    private var damage: String? { backup.trouble == .damaged ? backup.damage : nil }
+    /// The system's reason why its archive could not be read here.
+    private var unread: String? { backup.trouble == .unread ? backup.damage : nil }
+    /// The last check, or the last one whose reported damage is not refuted.
+    private var lastCheck: RunLog.Check? { backup.checks.damaged ?? backup.checks.last }
 
     /// Writes a header and a line for each backup; remarks that do not fit 80 columns get a line of their own.
     static func write(_ rows: [BackupRow], to console: Console) {
@@ -157,46 +97,58 @@ struct BackupRow: AnswerRow {
 
     /// The columns before the marks; both an origin and an increase have no room in 80 columns.
     private var columns: [String] {
-        let (size, made) = (byteCount(size), time?.description ?? "unknown")
+        let made = backup.time.map { invocation.local($0).description } ?? "unknown"
+        let (name, size) = (backup.displayName, byteCount(backup.size))
         if showsOrigin {
-            return [displayName, size, made, printable(bytes: (origin ?? "unknown").utf8)]
+            return [name, size, made, printable(bytes: (backup.originName ?? "unknown").utf8)]
         }
         let sum = added.map { "\($0 < 0 ? "-" : "+")\(byteCount(abs($0)))" }
-        return [displayName, size, sum ?? "", made]
+        return [name, size, sum ?? "", made]
     }
 
     private var marks: String {
         var marks: [String] = []
-        if let reason { marks.append(reason) }
-        if !needs.isEmpty {
-            marks.append("needs \(needs.count) more")
-        } else if kind == "increment" {
+        if let reason = backup.reason { marks.append(reason) }
+        if !backup.needs.isEmpty {
+            marks.append("needs \(backup.needs.count) more")
+        } else if backup.isIncrement {
             marks.append("increment")
         }
-        if waiting { marks.append("waiting for upload") }
-        if pinned { marks.append("pinned") }
-        if encrypted { marks.append(sealed ? "encrypted, content unknown" : "encrypted") }
-        if !tags.isEmpty { marks.append("[\(tags.joined(separator: ", "))]") }
-        if let note { marks.append(note) }
-        if let distrustMark, !sealed, !notReady, damage == nil, unread == nil {
-            marks.append(distrustMark)
+        if backup.isWaiting { marks.append("waiting for upload") }
+        if backup.isPinned { marks.append("pinned") }
+        if backup.isEncrypted {
+            marks.append(backup.isSealed ? "encrypted, content unknown" : "encrypted")
         }
-        if partial { marks.append("partial") }
-        if timeSource == Backup.TimeSource.file.rawValue { marks.append("time of its file") }
-        if notReady { marks.append("not ready: \(Backup.notReady)") }
+        if !backup.tags.isEmpty { marks.append("[\(backup.tags.joined(separator: ", "))]") }
+        if let note = backup.note { marks.append(note) }
+        let isNotReady = backup.trouble == .notReady
+        if let distrust = backup.distrust, !backup.isSealed, !isNotReady, damage == nil,
+            unread == nil
+        {
+            marks.append(distrust.mark)
+        }
+        if backup.isPartial { marks.append("partial") }
+        if backup.timeSource == .file { marks.append("time of its file") }
+        if isNotReady { marks.append("not ready: \(Backup.notReady)") }
         if let unread { marks.append("cannot be read: \(unread)") }
-        if anomaly { marks.append("much less than before") }
+        if backup.isAnomalous { marks.append("much less than before") }
         if let lastCheck { marks.append(mark(of: lastCheck)) }
         if let damage, lastCheck?.damage == nil { marks.append("DAMAGED: \(damage)") }
         return marks.joined(separator: ", ")
     }
 
     /// Returns the known damage, or else the last check, and the deepest one if it is deeper.
-    private func mark(of lastCheck: Check) -> String {
-        if lastCheck.damage != nil { return "DAMAGED \(lastCheck)" }
-        guard let deepestCheck, deepestCheck.depth > lastCheck.depth else {
-            return "checked \(lastCheck)"
+    private func mark(of lastCheck: RunLog.Check) -> String {
+        if lastCheck.damage != nil { return "DAMAGED \(text(lastCheck))" }
+        guard let deepest = backup.checks.deepest, deepest.depth > lastCheck.depth else {
+            return "checked \(text(lastCheck))"
         }
-        return "checked \(lastCheck), \(deepestCheck)"
+        return "checked \(text(lastCheck)), \(text(deepest))"
+    }
+
+    /// Returns the day and the depth of a check.
+    private func text(_ check: RunLog.Check) -> String {
+        let depth = check.part.map { "part \($0)" } ?? check.depth.rawValue
+        return "\(invocation.local(check.time).day) (\(depth))"
     }
 }

@@ -4,24 +4,10 @@ internal import Backups
 internal import Operations
 
 /// The result of checking a backup.
-struct CheckRow: AnswerRow {
-    var name: String
-    var displayName: String
-    var time: LocalTime?
-    var good: Bool
-    var depth: String
-    var part: String?
-    var damage: [String]
-    var remarks: [String]
-    var error: String?
-    /// The number of external files that rows refer to.
-    ///
-    /// All exist unless `damage` or `remarks` report otherwise.
-    var externalReferences: Int?
-    private let missingReferences: Int
-    /// The findings about what was looked at, by its name.
-    var lookedAt: [String: String]
-    private let form: Form
+struct CheckRow: AnswerRow, JSONConvertible {
+    let result: CheckBackups.Result
+    let form: Form
+    let invocation: Invocation
 
     /// The form for people of all backups that are checked in one run.
     struct Form {
@@ -51,81 +37,78 @@ struct CheckRow: AnswerRow {
         }
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case name, displayName, time, good, depth, part, damage, remarks, error, compared
-        case externalReferences, lookedAt
+    var json: JSONObject {
+        let backup = result.backup
+        return [
+            "name": backup.name, "displayName": backup.displayName,
+            "time": backup.time.map(invocation.local), "good": result.isGood,
+            "depth": result.comparison == nil ? result.depth.rawValue : "quick", "part": part,
+            "damage": result.damage, "remarks": result.remarks, "error": error,
+            "compared": compared, "externalReferences": result.externalReferences,
+            "lookedAt": Dictionary(
+                uniqueKeysWithValues: result.findings.map { ($0.rawValue, $1.rawValue) }
+            ),
+        ]
+    }
+
+    private var part: String? { result.part?.description }
+
+    /// The reason why it could not be checked.
+    private var error: String? {
+        if case .nothing(let reason) = result.comparison { return reason }
+        return result.failure.map(explain)
     }
 
     /// The kind of the compared hash, or "size".
-    var compared: String?
-
-    /// - Parameters:
-    ///   - result: the result of the check.
-    ///   - form: the form for people.
-    ///   - invocation: the command's invocation.
-    init(_ result: CheckBackups.Result, in form: Form, _ invocation: Invocation) {
-        self.form = form
-        name = result.backup.name
-        displayName = result.backup.displayName
-        time = result.backup.time.map(invocation.local)
-        good = result.isGood
-        depth = result.comparison == nil ? result.depth.rawValue : "quick"
-        part = result.part?.description
-        damage = result.damage
-        remarks = result.remarks
-        error = result.failure.map(explain)
-        externalReferences = result.externalReferences
-        missingReferences = result.missingReferences
-        lookedAt = Dictionary(
-            uniqueKeysWithValues: result.findings.map { ($0.rawValue, $1.rawValue) }
-        )
+    private var compared: String? {
         switch result.comparison {
-        case .hash(let kind): compared = kind
-        case .size: compared = "size"
-        case .nothing(let reason): error = reason
-        case nil: break
+        case .hash(let kind): kind
+        case .size: "size"
+        case .nothing, nil: nil
         }
     }
 
     /// The numbers of files that rows refer to, and of missing ones.
     private var closure: String {
-        guard let count = externalReferences, count > 0 else { return "" }
+        guard let count = result.externalReferences, count > 0 else { return "" }
         let files = counted(count, "file", "files")
-        return missingReferences == 0
+        let missing = result.missingReferences
+        return missing == 0
             ? "  (with the \(files) that rows refer to)"
-            : "  (without \(missingReferences) of the \(files) that rows refer to)"
+            : "  (without \(missing) of the \(files) that rows refer to)"
     }
 
     /// Returns the backup's name with a text in the next column.
     private func line(_ text: String) -> String {
-        form.line(displayName, []) + "  \(text)"
+        form.line(result.backup.displayName, []) + "  \(text)"
     }
 
     /// The line of a table: what was looked at, and whether it is well; a dash for all else.
     private var tableLine: String {
         let cells = CheckBackups.Aspect.allCases.map { aspect in
-            switch lookedAt[aspect.rawValue].flatMap(CheckBackups.Finding.init(rawValue:)) {
+            switch result.findings[aspect] {
             case .damaged: "DAMAGED"
             case .part where aspect == .contents: part.map { "part \($0)" } ?? "part"
             case let finding?: finding.rawValue
             case nil: "-"
             }
         }
-        return form.line(displayName, cells + [!good ? "no" : part == nil ? "yes" : "part"])
+        let whole = !result.isGood ? "no" : part == nil ? "yes" : "part"
+        return form.line(result.backup.displayName, cells + [whole])
     }
 
     static func write(_ rows: [CheckRow], to console: Console) {
         for row in rows {
             if row.form.isTable, row.error == nil {
                 console.done(row.tableLine)
-            } else if row.good {
+            } else if row.result.isGood {
                 let part = row.part.map { "  (part \($0))" } ?? ""
                 let word =
                     row.compared.map { "as uploaded  (\($0))" } ?? "whole\(part)\(row.closure)"
                 console.done(row.line(word))
             }
-            for remark in row.remarks { console.done(row.line("note  \(remark)")) }
-            for damage in row.damage { console.answer(row.line("DAMAGED  \(damage)")) }
+            for remark in row.result.remarks { console.done(row.line("note  \(remark)")) }
+            for damage in row.result.damage { console.answer(row.line("DAMAGED  \(damage)")) }
             if let error = row.error { console.answer(row.line("not checked  \(error)")) }
         }
     }

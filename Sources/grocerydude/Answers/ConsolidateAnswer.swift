@@ -3,31 +3,25 @@ internal import Files
 internal import Operations
 
 /// The answer about the full backup that replaced an increment.
-struct ConsolidateAnswer: Answer {
-    var messageType = "summary"
-    var name: String
-    var displayName: String
-    var size: Int64
-    /// Whether it was full before, so that there was nothing to do.
-    var unchanged: Bool
-    /// The increment, which is in the trash.
-    var replaced: String?
-    var problems: [Problem]
+struct ConsolidateAnswer: Answer, JSONConvertible {
+    let outcome: ConsolidateBackup.Outcome
 
-    init(_ outcome: ConsolidateBackup.Outcome) {
-        name = outcome.backup.name
-        displayName = outcome.backup.displayName
-        size = outcome.backup.size
-        unchanged = outcome.wasWhole
-        replaced = outcome.replaced?.name
-        problems = outcome.problems
+    var json: JSONObject {
+        let backup = outcome.backup
+        return [
+            "messageType": "summary", "name": backup.name, "displayName": backup.displayName,
+            "size": backup.size, "unchanged": outcome.wasWhole, "replaced": outcome.replaced?.name,
+            "problems": outcome.problems,
+        ]
     }
 
     func write(to console: Console) {
-        console.done(name)
-        let end = replaced == nil ? "" : "; the increment is in the trash now"
+        console.done(outcome.backup.name)
+        let end = outcome.replaced == nil ? "" : "; the increment is in the trash now"
         console.message(
-            unchanged ? "it needs no other: nothing was done" : "\(byteCount(size)), verified\(end)"
+            outcome.wasWhole
+                ? "it needs no other: nothing was done"
+                : "\(byteCount(outcome.backup.size)), verified\(end)"
         )
     }
 }

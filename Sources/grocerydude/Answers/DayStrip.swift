@@ -3,27 +3,16 @@ internal import Operations
 
 /// The last days in one line, a sign for each, and in JSON a day for each.
 struct DayStrip: Encodable {
-    struct Day: Encodable {
-        var date: String
-        var state: String
-        var runs: Int
-        var missed: Int
-        var message: String?
-    }
-
     private let days: [RunCalendar.Day]
 
     init(_ calendar: RunCalendar?) { days = calendar?.days ?? [] }
 
     func encode(to encoder: any Encoder) throws {
-        try days.map { day in
-            Day(
-                date: day.isoText,
-                state: day.state.rawValue,
-                runs: day.runs,
-                missed: day.missed,
-                message: day.message
-            )
+        try days.map { day -> JSONObject in
+            [
+                "date": day.isoText, "state": day.state.rawValue, "runs": day.runs,
+                "missed": day.missed, "message": day.message,
+            ]
         }.encode(to: encoder)
     }
 

@@ -3,41 +3,29 @@ internal import Files
 internal import Operations
 
 /// A run in the log.
-struct RunRow: AnswerRow {
-    var command: String
-    var profile: String?
-    var stores: String
-    var origin: String?
-    var remote: String
-    var time: LocalTime
-    var seconds: Double
-    var exitCode: Int32
-    var message: String?
-    var backup: String?
-    var size: Int64?
-    var bytes: Int64?
+struct RunRow: AnswerRow, JSONConvertible {
+    let entry: RunLog.Entry
+    let invocation: Invocation
 
-    init(_ entry: RunLog.Entry, _ invocation: Invocation) {
-        command = entry.command
-        profile = entry.profile
-        stores = entry.stores
-        origin = entry.origin
-        remote = entry.remote
-        time = invocation.local(entry.began)
-        seconds = entry.duration.inSeconds
-        exitCode = entry.exitCode
-        message = entry.message
-        backup = entry.backup
-        size = entry.size
-        bytes = entry.bytes
+    var json: JSONObject {
+        [
+            "command": entry.command, "profile": entry.profile, "stores": entry.stores,
+            "origin": entry.origin, "remote": entry.remote, "time": time,
+            "seconds": entry.duration.inSeconds, "exitCode": entry.exitCode,
+            "message": entry.message, "backup": entry.backup, "size": entry.size,
+            "bytes": entry.bytes,
+        ]
     }
+
+    private var time: LocalTime { invocation.local(entry.began) }
 
     static func write(_ rows: [RunRow], to console: Console) {
         let cells = rows.map { row in
-            [
-                row.time.description, row.command + (row.profile.map { " \($0)" } ?? ""),
-                row.result, Duration.seconds(row.seconds).shortText,
-                [row.size.map(byteCount), row.backup, row.message].compactMap(\.self)
+            let entry = row.entry
+            return [
+                row.time.description, entry.command + (entry.profile.map { " \($0)" } ?? ""),
+                row.result, entry.duration.shortText,
+                [entry.size.map(byteCount), entry.backup, entry.message].compactMap(\.self)
                     .joined(separator: "  "),
             ]
         }
@@ -46,18 +34,17 @@ struct RunRow: AnswerRow {
     }
 
     private var result: String {
-        switch ExitStatus(rawValue: exitCode) {
+        switch ExitStatus(rawValue: entry.exitCode) {
         case .done: "done"
         case .partial: "in part"
         case .skipped: "skipped"
-        default: "failed \(exitCode)"
+        default: "failed \(entry.exitCode)"
         }
     }
 
     /// The time and the result of the run, for `status`.
     var summary: String {
-        let result =
-            exitCode == 0 ? "done" : "exit code \(exitCode)" + (message.map { ": \($0)" } ?? "")
-        return "\(time), \(result)"
+        let reason = entry.message.map { ": \($0)" } ?? ""
+        return "\(time), \(entry.exitCode == 0 ? "done" : "exit code \(entry.exitCode)\(reason)")"
     }
 }

@@ -221,6 +221,10 @@ final class Console: Sendable {
         }
     }
 
+    func note(_ text: String) { show(.note(text)) }
+
+    func warn(_ text: String) { show(.warning(text)) }
+
     /// Writes the progress for other runs, at most once a second.
     private func shareProgress(_ bytes: Int64) {
         let progress = record.withLock { $0.advance(bytes) == nil ? nil : $0.progress }

@@ -110,7 +110,7 @@ struct BackupChoice {
                 [ExitStatus.done, .partial].contains(ExitStatus(rawValue: $0.exitCode))
             }
         } catch {
-            invocation.context.report(.warning(explain(error)))
+            invocation.context.warn(explain(error))
             return nil
         }
     }
@@ -221,7 +221,7 @@ struct BackupChoice {
             return try await find()
         } catch BackupFolderError.noBackups(let address) {
             if let loss = await folder.losses.warning(beside: []) {
-                invocation.context.report(.warning(loss))
+                invocation.context.warn(loss)
             }
             throw BackupFolderError.noBackups(address)
         }
@@ -237,7 +237,7 @@ struct BackupChoice {
 
     /// Reports the newer backups that were skipped.
     private func report(_ choice: ImpliedBackup) {
-        if let warning = choice.warning { invocation.context.report(.warning(warning)) }
+        if let warning = choice.warning { invocation.context.warn(warning) }
         let (unknown, others) = (
             choice.skipped.filter { $0.distrust != nil },
             choice.skipped.filter { $0.distrust == nil }
@@ -250,12 +250,12 @@ struct BackupChoice {
                 "took '\(choice.backup.displayName)': '\(newest.displayName)'\(more) \(rest == 0 ? "is" : "are") newer, but \(why); name it to take it"
         }
         say(others, "of another machine or another stores directory").map {
-            invocation.context.report(.note($0))
+            invocation.context.note($0)
         }
         let reasons = Set(unknown.compactMap(\.distrust?.description))
         let reason = reasons.count == 1 ? reasons.first : nil
         say(unknown, reason ?? Backup.Distrust.unsigned).map {
-            invocation.context.report(.warning($0))
+            invocation.context.warn($0)
         }
     }
 
@@ -263,18 +263,14 @@ struct BackupChoice {
     private func warn(of choice: ImpliedBackup) {
         if choice.isOfAnother, let name = choice.backup.originName {
             let shown = choice.backup.displayName
-            invocation.context.report(
-                .warning(
-                    "took '\(shown)' of another stores directory, '\(name)': this one has none"
-                )
+            invocation.context.warn(
+                "took '\(shown)' of another stores directory, '\(name)': this one has none"
             )
         }
         guard let damage = choice.backup.damage, let trouble = choice.backup.trouble else { return }
         let whole = choice.whole.map { "; the newest whole one is '\($0.displayName)'" } ?? ""
         let name = choice.backup.displayName
-        invocation.context.report(
-            .warning("'\(name)', the newest, \(trouble.rawValue) (\(damage))\(whole)")
-        )
+        invocation.context.warn("'\(name)', the newest, \(trouble.rawValue) (\(damage))\(whole)")
     }
 
     private func showFetching(_ size: Int64) {

@@ -75,7 +75,7 @@ struct CommandRun {
             ).run()
         } catch  where recovery != .required {
             let hint = Hint.after(error).map { " (\($0))" } ?? ""
-            invocation.context.report(.warning(explain(error) + hint))
+            invocation.context.warn(explain(error) + hint)
         }
     }
 
@@ -123,12 +123,10 @@ struct CommandRun {
         guard !invocation.isInProfilesPlaces else { return }
         let key = invocation.isWithProfilesStores ? "remote" : "stores"
         let what = key == "stores" ? "stores directory" : "remote folder"
-        invocation.context.report(
-            .note(
-                "'\(invocation.profile.origin(of: key))' names another \(what) than the configuration: "
-                    + (key == "stores" ? "none of its commands are run, and " : "")
-                    + "no monitor is notified\(invocation.profile.prunes && !invocation.prunes ? ", and nothing is pruned" : "")"
-            )
+        invocation.context.note(
+            "'\(invocation.profile.origin(of: key))' names another \(what) than the configuration: "
+                + (key == "stores" ? "none of its commands are run, and " : "")
+                + "no monitor is notified\(invocation.profile.prunes && !invocation.prunes ? ", and nothing is pruned" : "")"
         )
     }
 }

@@ -79,7 +79,7 @@ struct Invocation {
     var fileSystem: any FileSystem {
         guard console.style.level >= .verbose else { return LocalFileSystem() }
         return ReportingFileSystem { [context, console] text, weight in
-            if weight == .step || console.style.level == .debug { context.report(.note(text)) }
+            if weight == .step || console.style.level == .debug { context.note(text) }
         }
     }
 

@@ -34,10 +34,8 @@ struct KeyReminder {
             if let last, invocation.now.timeIntervalSince(last.time) < Self.pace { return }
             if try isProved() { return }
             try keep(.untried)
-            invocation.context.report(
-                .warning(
-                    "no backup here was ever opened with the secret key: run 'grocerydude key check latest' on a machine that has it"
-                )
+            invocation.context.warn(
+                "no backup here was ever opened with the secret key: run 'grocerydude key check latest' on a machine that has it"
             )
         } catch {
             // Without the log, it would come in each run.
@@ -50,7 +48,7 @@ struct KeyReminder {
         do {
             try keep(.tried)
         } catch {
-            invocation.context.report(.note("the trial was not logged: \(explain(error))"))
+            invocation.context.note("the trial was not logged: \(explain(error))")
         }
     }
 

@@ -37,7 +37,7 @@ extension KeyRing {
         do {
             return try wholeSigningKey()
         } catch let error as FileError where settings.signingKey == nil {
-            console.show(.warning("the backup is not signed: \(explainedWithHint(error))"))
+            console.warn("the backup is not signed: \(explainedWithHint(error))")
             return nil
         }
     }
@@ -51,10 +51,8 @@ extension KeyRing {
             let fileSystem = LocalFileSystem()
             if try FileInfo.ifPresent(aside) != nil { try fileSystem.remove(aside) }
             try fileSystem.move(path, to: aside)
-            console.show(
-                .warning(
-                    "the signing key is damaged, and was moved to '\(printable(aside))': \(error)"
-                )
+            console.warn(
+                "the signing key is damaged, and was moved to '\(printable(aside))': \(error)"
             )
             return try newSigningKey()
         }
@@ -78,9 +76,7 @@ extension KeyRing {
         let key = SigningKey()
         try LocalFileSystem().createDirectories(Self.signingKeyPath.removingLastComponent())
         try Self.writeNew(key.file(comment: "grocerydude") ?? "", to: Self.signingKeyPath)
-        console.show(
-            .note("this machine signs its backups from now on: \(key.publicKey.fingerprint)")
-        )
+        console.note("this machine signs its backups from now on: \(key.publicKey.fingerprint)")
         return key
     }
 
@@ -128,7 +124,7 @@ extension KeyRing {
             return try Self.keptVouchers()
         } catch let error as FileError {
             let reason = explainedWithHint(error)
-            console.show(.warning("no earlier key vouches for the signing key: \(reason)"))
+            console.warn("no earlier key vouches for the signing key: \(reason)")
             return []
         }
     }

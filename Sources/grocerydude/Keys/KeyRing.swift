@@ -131,9 +131,7 @@ struct KeyRing: Sendable {
             info.mode & 0o077 != 0
         else { return }
         let name = printable(path)
-        console.show(
-            .warning("\(what) '\(name)' can be read by others: chmod 600 \(shellWord(path))")
-        )
+        console.warn("\(what) '\(name)' can be read by others: chmod 600 \(shellWord(path))")
     }
 
     private func missing() throws -> Passphrase? { throw KeyError.noPassword }

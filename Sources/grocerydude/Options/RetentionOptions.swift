@@ -3,35 +3,17 @@ internal import Operations
 
 /// The retention options, named as in restic; without any, the profile's policy applies.
 struct RetentionOptions: ParsableArguments {
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Keep the last n backups; -1 keeps all.", valueName: "n")
-    )
+    @Option(parsing: .unconditional, help: keeping("the last n backups; -1 keeps all"))
     var keepLast: Int?
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Keep the last of each of the last n hours.", valueName: "n")
-    )
+    @Option(parsing: .unconditional, help: keeping("the last of each of the last n hours"))
     var keepHourly: Int?
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Keep the last of each of the last n days.", valueName: "n")
-    )
+    @Option(parsing: .unconditional, help: keeping("the last of each of the last n days"))
     var keepDaily: Int?
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Keep the last of each of the last n weeks.", valueName: "n")
-    )
+    @Option(parsing: .unconditional, help: keeping("the last of each of the last n weeks"))
     var keepWeekly: Int?
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Keep the last of each of the last n months.", valueName: "n")
-    )
+    @Option(parsing: .unconditional, help: keeping("the last of each of the last n months"))
     var keepMonthly: Int?
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Keep the last of each of the last n years.", valueName: "n")
-    )
+    @Option(parsing: .unconditional, help: keeping("the last of each of the last n years"))
     var keepYearly: Int?
     @Option(
         help: ArgumentHelp(
@@ -88,4 +70,8 @@ struct RetentionOptions: ParsableArguments {
             context: invocation.context
         )
     }
+}
+
+private func keeping(_ what: String) -> ArgumentHelp {
+    ArgumentHelp("Keep \(what).", valueName: "n")
 }

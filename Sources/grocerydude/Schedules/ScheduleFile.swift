@@ -3,7 +3,7 @@ internal import Foundation
 internal import Operations
 
 /// A file of a scheduled job; for cron, a part of the user's table.
-struct ScheduleFile: Equatable {
+struct ScheduleFile: Equatable, Encodable {
     var path: String
     var text: String
 

@@ -56,7 +56,7 @@ struct SetupQuestions {
             let users = outcome.users.prefix(3).map(\.description).joined(separator: ", ")
             say("open in \(users), which may keep running")
         }
-        for warning in outcome.warnings { console.show(.warning(warning)) }
+        for warning in outcome.warnings { console.warn(warning) }
         if isSet, site.invocation.absolute(profile.stores) != outcome.path {
             guard asks || options.replace else {
                 throw CommandError.ofOtherStores(

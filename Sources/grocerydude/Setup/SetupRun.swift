@@ -25,7 +25,7 @@ struct SetupRun {
         var worst = ExitStatus.done
         for (index, step) in plan.steps.enumerated() {
             let text = plan.text(of: step)
-            console.show(.note("\(index + 1) of \(plan.steps.count): \(text)"))
+            console.note("\(index + 1) of \(plan.steps.count): \(text)")
             var status: ExitStatus
             do {
                 try Interruption.check()
@@ -84,7 +84,7 @@ struct SetupRun {
             let letters = reply.filter { !$0.isWhitespace }
             if letters.uppercased() == secret.suffix(6).uppercased() { return }
             if letters.lowercased() == "later" {
-                return console.show(.warning("the copy of the key was not tried"))
+                return console.warn("the copy of the key was not tried")
             }
             console.error(SetupError.otherLetters)
         }

@@ -113,10 +113,8 @@ struct SetupSite {
     private func warnOfLocked(_ attempt: Invocation, _ listing: BackupFolder.Listing) {
         let locked = listing.backups.count { $0.isEncrypted && $0.isAnonymous }
         guard locked > 0 else { return }
-        attempt.console.show(
-            .warning(
-                "\(counted(locked, "encrypted backup is", "encrypted backups are")) in '\(attempt.address)', and no key here opens them: to restore them, first copy their key to '\(printable(KeyRing.usualPath))'"
-            )
+        attempt.console.warn(
+            "\(counted(locked, "encrypted backup is", "encrypted backups are")) in '\(attempt.address)', and no key here opens them: to restore them, first copy their key to '\(printable(KeyRing.usualPath))'"
         )
     }
 

@@ -2,40 +2,23 @@ internal import Operations
 internal import Remotes
 
 /// The answer about a folder that was linked now or before.
-struct LinkAnswer: Answer {
-    var profile: String?
-    var remote: String
+struct LinkAnswer: Answer, JSONConvertible {
+    let profile: String?
+    let remote: String
     /// The configuration file with the link.
-    var configuration: String
+    var configuration = ""
     /// Whether it was linked to this folder before.
-    var isOld: Bool
+    var isOld = false
     /// The folder that was linked before.
     var replaced: String?
-    var account: String?
-    var space: RemoteSpace?
-    private let facts: FolderFacts
+    var facts = FolderFacts()
 
-    private enum CodingKeys: String, CodingKey {
-        case profile, remote, configuration, replaced, account, space
-        case isOld = "alreadyLinked"
-    }
-
-    init(
-        _ profile: String?,
-        to remote: String,
-        in configuration: String,
-        isOld: Bool = false,
-        replaced: String? = nil,
-        _ facts: FolderFacts
-    ) {
-        self.profile = profile
-        self.remote = remote
-        self.configuration = configuration
-        self.isOld = isOld
-        self.replaced = replaced
-        account = facts.account
-        space = facts.space
-        self.facts = facts
+    var json: JSONObject {
+        [
+            "profile": profile, "remote": remote, "configuration": configuration,
+            "alreadyLinked": isOld, "replaced": replaced, "account": facts.account,
+            "space": facts.space,
+        ]
     }
 
     func write(to console: Console) {

@@ -3,34 +3,28 @@ internal import Operations
 internal import Remotes
 
 /// A remote folder's link, account and space.
-struct LinkState: Encodable {
-    /// Whether the configuration names it.
-    var linked: Bool
-    var account: String?
-    var space: RemoteSpace?
-    /// The reason why no backups are made for now, or `true`.
-    var suspended: String?
-    /// The lines about it in the status.
-    let rows: [[String]]
+struct LinkState: JSONConvertible {
+    let facts: FolderFacts
+    let invocation: Invocation
 
-    private enum CodingKeys: CodingKey {
-        case linked, account, space, suspended
+    private var origin: Origin { invocation.profile.origin(of: "remote") }
+
+    var json: JSONObject {
+        [
+            "linked": origin.file != nil, "account": facts.account, "space": facts.space,
+            "suspended": invocation.suspension == nil ? nil : invocation.profile.suspended,
+        ]
     }
 
-    init(_ facts: FolderFacts, _ invocation: Invocation) {
-        account = facts.account
-        space = facts.space
-        let origin = invocation.profile.origin(of: "remote")
-        if case .file = origin { linked = true } else { linked = false }
+    /// The lines about it in the status.
+    var rows: [[String]] {
         let state =
             switch origin {
             case .file: "linked to \(facts.phrase(for: invocation.address))"
             case .default: "not linked: 'grocerydude link DIR' sends backups to a folder of yours"
             case .flag, .environment: "not linked: named by \(origin)"
             }
-        suspended = invocation.suspension == nil ? nil : invocation.profile.suspended
-        rows =
-            [["link", state]] + (facts.spaceText.map { [["space", $0]] } ?? [])
+        return [["link", state]] + (facts.spaceText.map { [["space", $0]] } ?? [])
             + (invocation.suspension.map { [["suspended", $0]] } ?? [])
     }
 

@@ -2,37 +2,31 @@ internal import Operations
 internal import Remotes
 
 /// The results of probing whether a folder can hold backups.
-struct ProbeAnswer: Answer {
-    struct Step: Encodable {
-        var step: String
-        /// The result: `good`, `doubtful` or `failed`.
-        var state: String
-        var what: String
-        var hint: String?
+struct ProbeAnswer: Answer, JSONConvertible {
+    let outcome: ProbeFolder.Outcome
+    let remote: String
+
+    var json: JSONObject {
+        let steps = outcome.findings.map { finding -> JSONObject in
+            [
+                "step": finding.step.rawValue, "state": Self.state(finding).word,
+                "what": finding.what, "hint": finding.error.flatMap(Hint.after),
+            ]
+        }
+        return [
+            "remote": remote, "steps": steps, "account": outcome.facts.account,
+            "space": outcome.facts.space,
+        ]
     }
 
-    var remote: String
-    var steps: [Step]
-    var account: String?
-    var space: RemoteSpace?
-
-    init(_ outcome: ProbeFolder.Outcome, of remote: String) {
-        self.remote = remote
-        account = outcome.facts.account
-        space = outcome.facts.space
-        steps = outcome.findings.map { finding in
-            Step(
-                step: finding.step.rawValue,
-                state: finding.error != nil ? "failed" : finding.isDoubtful ? "doubtful" : "good",
-                what: finding.what,
-                hint: finding.error.flatMap(Hint.after)
-            )
-        }
+    /// Returns the result of a step, as a word for programs and as a mark for people.
+    private static func state(_ finding: ProbeFolder.Finding) -> (word: String, mark: String) {
+        finding.error != nil
+            ? ("failed", "FAILED") : finding.isDoubtful ? ("doubtful", "DOUBTFUL") : ("good", "ok")
     }
 
     func write(to console: Console) {
-        let marks = ["good": "ok", "doubtful": "DOUBTFUL", "failed": "FAILED"]
-        let rows = steps.map { [$0.step, marks[$0.state] ?? $0.state, $0.what] }
+        let rows = outcome.findings.map { [$0.step.rawValue, Self.state($0).mark, $0.what] }
         console.answer(columns: Columns(rows: rows))
     }
 }

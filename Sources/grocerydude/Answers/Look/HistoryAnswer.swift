@@ -3,137 +3,72 @@ internal import Files
 internal import Operations
 internal import Stores
 
-/// The history of a row, or at the end the number of found rows.
-///
-/// In JSON each is an object on its own line.
-struct HistoryAnswer: Answer {
-    private enum Content {
-        case row(RowObject)
-        case summary(Summary)
-    }
-
-    private let content: Content
-
-    init(_ history: RowHistory, _ invocation: Invocation) {
-        content = .row(RowObject(history, invocation))
-    }
-
-    init(_ outcome: FindRows.Outcome, limit: Int) {
-        content = .summary(
-            Summary(
-                rows: outcome.rows.count,
-                more: outcome.hasMore,
-                backups: outcome.backups,
-                problems: outcome.problems
-            )
-        )
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        switch content {
-        case .row(let row): try row.encode(to: encoder)
-        case .summary(let summary): try summary.encode(to: encoder)
-        }
-    }
-
-    func write(to console: Console) {
-        switch content {
-        case .row(let row):
-            let command = row.command.map { ["    \($0)"] } ?? []
-            console.answer(lines: row.history.lines + command)
-        case .summary(let summary):
-            if summary.more {
-                console.message(
-                    "there are more rows than these \(summary.rows): for more of them add '--limit'"
-                )
-            } else if summary.rows == 0, summary.problems.isEmpty {
-                console.message("no row matches")
-            }
-            if summary.rows > 0 { console.message(RowHistory.lifeKey) }
-        }
-    }
-}
-
-private struct RowObject: Encodable {
-    struct Event: Encodable {
-        /// The kind of event: `first`, `changed`, `gone`, `back` or `unknown`.
-        var change: String
-        /// The first state with this content: a backup's file name, or `live`.
-        var state: String
-        var time: LocalTime?
-        /// The last state with this content, for a row whose fate is unknown.
-        var until: String?
-        var reason: String?
-        var cells: [CellObject]
-    }
-
-    var messageType = "row"
-    var store: String
-    var table: String
-    var entity: String?
-    var key: [KeyObject]
-    /// The first and the last state with the row: a backup's file name, or `live`.
-    var first: String
-    var last: String
-    /// The row's state in the newest known data: `there`, `gone` or `unknown`.
-    var end: String
-    /// The command that brings the row back as it was before it was lost or changed.
-    var command: String?
-    var events: [Event]
-
+/// The history of a row, in JSON an object on its own line.
+struct HistoryAnswer: Answer, JSONConvertible {
     let history: RowHistory
+    let invocation: Invocation
 
-    private enum CodingKeys: String, CodingKey {
-        case messageType, store, table, entity, key, first, last, end, command, events
-    }
-
-    init(_ history: RowHistory, _ invocation: Invocation) {
-        self.history = history
-        store = history.store
-        table = history.table
-        entity = history.entity
-        let properties = history.properties
-        key = history.key.map { KeyObject($0.column, $0.value, properties) }
-        first = history.first.name
-        last = history.last.name
-        end =
+    var json: JSONObject {
+        let end =
             switch history.end {
             case .there: "there"
             case .gone: "gone"
             case .unknown: "unknown"
             }
-        command = history.command(invocation)
-        events = history.events.map { event in
-            var object = Event(change: "", state: event.place.name, cells: [])
-            if case .backup(let backup) = event.place {
-                object.time = backup.time.map(invocation.local)
-            }
-            var cells: [RowChange.Cell] = []
+        return [
+            "messageType": "row", "store": history.store, "table": history.table,
+            "entity": history.entity, "key": history.properties.json(history.key),
+            "first": history.first.name, "last": history.last.name, "end": end,
+            "command": history.command(invocation), "events": history.events.map(json),
+        ]
+    }
+
+    private func json(_ event: RowHistory.Event) -> JSONObject {
+        let (change, cells): (String, [RowChange.Cell]) =
             switch event.change {
-            case .first(let values): (object.change, cells) = ("first", values)
-            case .changed(let values): (object.change, cells) = ("changed", values)
-            case .gone: object.change = "gone"
-            case .back(let values): (object.change, cells) = ("back", values)
-            case .unknown(let place, let reason):
-                object.change = "unknown"
-                object.until = place.name
-                object.reason = reason
+            case .first(let values): ("first", values)
+            case .changed(let values): ("changed", values)
+            case .gone: ("gone", [])
+            case .back(let values): ("back", values)
+            case .unknown: ("unknown", [])
             }
-            object.cells = cells.map { CellObject($0, properties) }
-            return object
-        }
+        var (time, until, reason) = (LocalTime?.none, String?.none, String?.none)
+        if case .backup(let backup) = event.place { time = backup.time.map(invocation.local) }
+        if case .unknown(let place, let why) = event.change { (until, reason) = (place.name, why) }
+        return [
+            "change": change, "state": event.place.name, "time": time, "until": until,
+            "reason": reason, "cells": history.properties.json(cells),
+        ]
+    }
+
+    func write(to console: Console) {
+        let command = history.command(invocation).map { ["    \($0)"] } ?? []
+        console.answer(lines: history.lines + command)
     }
 }
 
-private struct Summary: Encodable {
-    var messageType = "summary"
-    var rows: Int
-    /// Whether there are more rows than were printed.
-    var more: Bool
-    /// The number of searched backups.
-    var backups: Int
-    /// The backups that could not be read, or not completely.
-    var problems: [Problem]
+/// The last answer about rows that were found: their number.
+struct HistorySummary: Answer, JSONConvertible {
+    let outcome: FindRows.Outcome
+
+    var json: JSONObject {
+        [
+            "messageType": "summary", "rows": outcome.rows.count, "more": outcome.hasMore,
+            "backups": outcome.backups, "problems": outcome.problems,
+        ]
+    }
+
+    func write(to console: Console) {
+        let count = outcome.rows.count
+        if outcome.hasMore {
+            console.message(
+                "there are more rows than these \(count): for more of them add '--limit'"
+            )
+        } else if count == 0, outcome.problems.isEmpty {
+            console.message("no row matches")
+        }
+        if count > 0 { console.message(RowHistory.lifeKey) }
+    }
 }
 
 extension RowHistory.Place {

@@ -1,4 +1,5 @@
 internal import Files
+internal import Operations
 
 /// The files of a backup as a tree; directories precede their content.
 struct PathTree {
@@ -10,7 +11,7 @@ struct PathTree {
 
     private let root = Node()
 
-    init(_ files: [ShowAnswer.File]) {
+    init(_ files: [ShowBackup.File]) {
         for file in files {
             var node = root
             for name in file.path.utf8.split(separator: UInt8(ascii: "/"))

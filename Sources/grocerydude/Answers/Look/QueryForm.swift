@@ -15,12 +15,12 @@ extension StoredValue {
         switch self {
         case .null: "NULL"
         case .integer(let number): String(number)
-        case .real(let bits): Self.decimal(bits)
+        case .real: sqlLiteral
         case .text(let bytes) where bytes.string != nil: printable(bytes: bytes.array)
         case .text(let bytes) where bytes.count > Self.shownBytes,
             .blob(let bytes) where bytes.count > Self.shownBytes:
-            "X'\(Self.hex(bytes.array.prefix(Self.shownBytes)))…' (\(bytes.count) bytes)"
-        case .text(let bytes), .blob(let bytes): "X'\(Self.hex(bytes.array))'"
+            "X'\(bytes.array.prefix(Self.shownBytes).hex)…' (\(bytes.count) bytes)"
+        case .text(let bytes), .blob(let bytes): "X'\(bytes.array.hex)'"
         }
     }
 
@@ -36,7 +36,7 @@ extension StoredValue {
         case .integer, .real: return Array(shown.utf8)
         case .text(let bytes) where bytes.string != nil: return Self.csvField(bytes.array)
         case .text(let bytes), .blob(let bytes):
-            return Array("X'\(Self.hex(bytes.array))'".utf8)
+            return Array("X'\(bytes.array.hex)'".utf8)
         }
     }
 
@@ -57,8 +57,8 @@ extension StoredValue {
         case .null: "null"
         case .integer, .real: shown
         case .text(let bytes):
-            bytes.string.map(Self.jsonString) ?? "{\"text\":\"\(Self.hex(bytes.array))\"}"
-        case .blob(let bytes): "{\"blob\":\"\(Self.hex(bytes.array))\"}"
+            bytes.string.map(Self.jsonString) ?? "{\"text\":\"\(bytes.array.hex)\"}"
+        case .blob(let bytes): "{\"blob\":\"\(bytes.array.hex)\"}"
         }
     }
 
@@ -80,19 +80,5 @@ extension StoredValue {
             }
         }
         return json + "\""
-    }
-
-    private static func hex(_ bytes: some Collection<UInt8>) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        return String(
-            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-            as: UTF8.self
-        )
-    }
-
-    /// Returns a number in a form that reads back as the same value; infinities have SQLite's form.
-    private static func decimal(_ bits: UInt64) -> String {
-        let value = Double(bitPattern: bits)
-        return value.isFinite ? String(value) : value > 0 ? "9e999" : "-9e999"
     }
 }

@@ -95,90 +95,36 @@ extension RestorePreview.Files {
     }
 }
 
-/// The changes that a restore would make, for programs.
-struct PreviewObject: Encodable {
-    struct Table: Encodable {
-        var store: String
-        var table: String
-        var entity: String?
-        var rows: RowCounts
-    }
-
-    struct SchemaPart: Encodable {
-        var store: String
-        var kind: String
-        var name: String
-        var change: SchemaDiff.Change
-    }
-
-    struct VirtualTable: Encodable {
-        var store: String
-        var table: String
-    }
-
-    struct Number: Encodable {
-        var store: String
-        var name: String
-        var old: Int64
-        var new: Int64
-    }
-
-    struct Unread: Encodable {
-        var path: String
-        /// Whether the store in the stores directory could not be read; if not, it was the backup's.
-        var live: Bool
-        var failure: String
-    }
-
-    struct Store: Encodable {
-        var path: String
-        var change: SchemaDiff.Change
-    }
-
-    struct Files: Encodable {
-        var added: Int
-        var removed: Int
-        var changed: Int
-
-        init(_ files: RestorePreview.Files) {
-            (added, removed, changed) = (files.added, files.removed, files.changed)
+extension RestorePreview {
+    /// The changes that a restore would make, for programs.
+    var json: JSONObject {
+        func json(_ files: Files) -> JSONObject {
+            ["added": files.added, "removed": files.removed, "changed": files.changed]
         }
-    }
-
-    var complete: Bool
-    var stores: [Store]
-    var tables: [Table]
-    var schemas: [SchemaPart]
-    var virtualTables: [VirtualTable]
-    var numbers: [Number]
-    var unread: [Unread]
-    var externalData: Files
-    var files: Files
-    var directories: Files
-    /// The number of names whose mode, owner or time would change.
-    var attributes: Int
-
-    init(_ preview: RestorePreview) {
-        complete = preview.isComplete
-        stores = preview.stores.map { Store(path: $0.path, change: $0.change) }
-        tables = preview.tables.map {
-            Table(store: $0.store, table: $0.table, entity: $0.entity, rows: $0.rows)
+        let stores = stores.map { ["path": $0.path, "change": $0.change] as JSONObject }
+        let tables = tables.map { table -> JSONObject in
+            [
+                "store": table.store, "table": table.table, "entity": table.entity,
+                "rows": table.rows,
+            ]
         }
-        externalData = Files(preview.externalData)
-        files = Files(preview.files)
-        directories = Files(preview.directories)
-        attributes = preview.attributes
-        schemas = preview.schemas.map {
-            SchemaPart(store: $0.store, kind: $0.kind, name: $0.name, change: $0.change)
+        let schemas = schemas.map { part -> JSONObject in
+            ["store": part.store, "kind": part.kind, "name": part.name, "change": part.change]
         }
-        virtualTables = preview.virtualTables.map {
-            VirtualTable(store: $0.store, table: $0.table.name)
+        let virtual = virtualTables.map {
+            ["store": $0.store, "table": $0.table.name] as JSONObject
         }
-        numbers = preview.numbers.map {
-            Number(store: $0.store, name: $0.name, old: $0.old, new: $0.new)
+        let numbers = numbers.map { number -> JSONObject in
+            ["store": number.store, "name": number.name, "old": number.old, "new": number.new]
         }
-        unread = preview.unread.map {
-            Unread(path: $0.path, live: $0.isLive, failure: explain($0.error))
+        let unread = unread.map { store -> JSONObject in
+            ["path": store.path, "live": store.isLive, "failure": explain(store.error)]
         }
+        return [
+            "complete": isComplete, "stores": stores, "tables": tables, "schemas": schemas,
+            "virtualTables": virtual, "numbers": numbers, "unread": unread,
+            "externalData": json(externalData), "files": json(files),
+            "directories": json(directories), "attributes": attributes,
+        ]
     }
 }

@@ -3,61 +3,48 @@ internal import Files
 internal import Operations
 
 /// The answer about backups copied to another folder.
-struct CopyAnswer: Answer {
-    struct Item: Encodable {
-        /// The backup's name in the source folder.
-        var name: String
-        /// The name of the copy in the target folder; `nil` if it was not copied.
-        var copy: String?
-        var size: Int64
-        /// The backup that moved to the trash for it.
-        var replaced: String?
-    }
+struct CopyAnswer: Answer, JSONConvertible {
+    let outcome: CopyBackups.Outcome
+    let from: String
+    let to: String
 
-    var messageType = "summary"
-    var from: String
-    var to: String
-    var copied: [Item]
     /// The backups that the target folder already had.
-    var skipped: [Item]
-    var failed: [Item]
-    var problems: [Problem]
+    private var skipped: [CopyBackups.Item] { outcome.items.filter(\.wasThere) }
+    private var failed: [CopyBackups.Item] { outcome.items.filter { $0.copy == nil } }
 
-    init(_ outcome: CopyBackups.Outcome, from: String, to: String) {
-        func items(_ items: [CopyBackups.Item]) -> [Item] {
-            items.map {
-                Item(
-                    name: $0.backup.name,
-                    copy: $0.copy?.name,
-                    size: $0.backup.size,
-                    replaced: $0.replaced?.name
-                )
-            }
+    var json: JSONObject {
+        func json(_ item: CopyBackups.Item) -> JSONObject {
+            [
+                "name": item.backup.name, "copy": item.copy?.name, "size": item.backup.size,
+                "replaced": item.replaced?.name,
+            ]
         }
-        self.from = from
-        self.to = to
-        copied = items(outcome.copied)
-        skipped = items(outcome.items.filter(\.wasThere))
-        failed = items(outcome.items.filter { $0.copy == nil })
-        problems = outcome.problems
+        return [
+            "messageType": "summary", "from": from, "to": to, "copied": outcome.copied.map(json),
+            "skipped": skipped.map(json), "failed": failed.map(json), "problems": outcome.problems,
+        ]
     }
 
     func write(to console: Console) {
-        for item in copied {
-            let name = BackupName.display(item.name)
-            let copy = item.copy.map(BackupName.display) ?? name
+        for item in outcome.copied {
+            let name = BackupName.display(item.backup.name)
+            let copy = item.copy.map { BackupName.display($0.name) } ?? name
             console.done("copied '\(name)'" + (copy == name ? "" : " as '\(copy)'"))
-            if let replaced = item.replaced {
-                console.message("the other '\(BackupName.display(replaced))' is in the trash now")
-            }
+            console.message(replacing: item.replaced)
         }
         for item in skipped {
-            console.done("passed over '\(BackupName.display(item.name))': it is there already")
+            let name = BackupName.display(item.backup.name)
+            console.done("passed over '\(name)': it is there already")
         }
-        let bytes = copied.reduce(Int64(0)) { $0.addingSaturated($1.size) }
+        let copied = outcome.copied.map(\.backup)
         console.message(
-            "\(counted(copied.count, "backup", "backups")) copied to '\(to)', \(byteCount(bytes))"
+            "\(counted(copied.count, "backup", "backups")) copied to '\(to)', \(byteCount(copied.size))"
                 + (failed.isEmpty ? "" : "; \(failed.count) not copied")
         )
     }
+}
+
+extension [Backup] {
+    /// The size of all archives in bytes.
+    var size: Int64 { reduce(Int64(0)) { $0.addingSaturated($1.size) } }
 }

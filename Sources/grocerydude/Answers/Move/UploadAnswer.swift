@@ -3,37 +3,28 @@ internal import Files
 internal import Operations
 
 /// The answer about uploaded backups, with the number of those that still wait.
-struct UploadAnswer: Answer {
-    struct Item: Encodable {
-        var name: String
-        var size: Int64
-        /// Whether an earlier run had uploaded it.
-        var unchanged: Bool
-    }
+struct UploadAnswer: Answer, JSONConvertible {
+    let outcome: UploadBackups.Outcome
+    let invocation: Invocation
 
-    var messageType = "summary"
-    var to: String
-    var sent: [Item]
-    var waiting: Int
-    var problems: [Problem]
-
-    init(_ outcome: UploadBackups.Outcome, _ invocation: Invocation) {
-        to = invocation.address
-        sent = outcome.items.map {
-            Item(name: $0.backup.name, size: $0.backup.size, unchanged: $0.wasThere)
+    var json: JSONObject {
+        let sent = outcome.items.map { item -> JSONObject in
+            ["name": item.backup.name, "size": item.backup.size, "unchanged": item.wasThere]
         }
-        waiting = outcome.left
-        problems = outcome.problems
+        return [
+            "messageType": "summary", "to": invocation.address, "sent": sent,
+            "waiting": outcome.left, "problems": outcome.problems,
+        ]
     }
 
     func write(to console: Console) {
-        for item in sent { console.done(item.name) }
-        let bytes = sent.reduce(Int64(0)) { $0.addingSaturated($1.size) }
+        let sent = outcome.items.map(\.backup)
+        for backup in sent { console.done(backup.name) }
         console.message(
-            sent.isEmpty && waiting == 0
+            sent.isEmpty && outcome.left == 0
                 ? "nothing waits for upload"
-                : "\(counted(sent.count, "backup", "backups")) sent to '\(to)', \(byteCount(bytes))"
-                    + (waiting == 0 ? "" : "; \(waiting) still waiting")
+                : "\(counted(sent.count, "backup", "backups")) sent to '\(invocation.address)', \(byteCount(sent.size))"
+                    + (outcome.left == 0 ? "" : "; \(outcome.left) still waiting")
         )
     }
 }

@@ -5,38 +5,32 @@ struct ConfigShowAnswer: Answer {
     var profiles: [String]
     var settings: [Row]
 
-    struct Row: Encodable {
-        var key: String
-        var value: ShownValue
-        var origin: Place
+    struct Row: JSONConvertible {
+        let key: String
+        let value: ShownValue
+        let origin: Origin
 
         /// Whether the setting was made, or has a value to show.
-        var isSet: Bool { value != .none && value != .list([]) || origin.kind != "default" }
+        var isSet: Bool { value != .none && value != .list([]) || origin != .default }
 
         init(_ setting: Setting, of profile: Profile) {
             key = setting.key
             value = setting.show(profile)
-            origin = Place(profile.origin(of: setting.key))
+            origin = profile.origin(of: setting.key)
         }
-    }
 
-    /// The place of a setting.
-    struct Place: Encodable {
-        var kind: String
-        /// The name of the flag or the variable.
-        var name: String?
-        var file: String?
-        var line: Int?
-        var text: String
-
-        init(_ origin: Origin) {
-            text = origin.description
+        var json: JSONObject {
+            var (kind, name, file, line) = ("default", String?.none, String?.none, Int?.none)
             switch origin {
-            case .flag(let name): (kind, self.name) = ("flag", name)
-            case .environment(let name): (kind, self.name) = ("environment", name)
-            case .file(let path, let line): (kind, file, self.line) = ("file", path, line)
-            case .default: kind = "default"
+            case .flag(let text): (kind, name) = ("flag", text)
+            case .environment(let text): (kind, name) = ("environment", text)
+            case .file(let path, let number): (kind, file, line) = ("file", path, number)
+            case .default: break
             }
+            let place: JSONObject = [
+                "kind": kind, "name": name, "file": file, "line": line, "text": origin.description,
+            ]
+            return ["key": key, "value": value, "origin": place]
         }
     }
 
@@ -47,7 +41,7 @@ struct ConfigShowAnswer: Answer {
         let rows = settings.flatMap { row in
             let lines = row.value.lines.isEmpty ? ["-"] : row.value.lines
             return lines.enumerated().map { index, line in
-                index == 0 ? [row.key, line, row.origin.text] : ["", line]
+                index == 0 ? [row.key, line, row.origin.description] : ["", line]
             }
         }
         console.answer(lines: Columns(rows: rows).lines)

@@ -1,45 +1,28 @@
 /// The files of a schedule that was or would be installed.
-struct ScheduleInstallAnswer: Answer {
-    struct File: Encodable {
-        var path: String
-        var text: String
-    }
+struct ScheduleInstallAnswer: Answer, JSONConvertible {
+    let profile: String?
+    let kind: ScheduleKind
+    let jobs: [ScheduledJob]
+    let files: [ScheduleFile]
+    let isEnabled: Bool
+    let isDryRun: Bool
 
-    var profile: String?
-    var kind: String
-    var files: [File]
-    var dryRun: Bool
-    private let jobs: [ScheduledJob]
-    private let endsAtLogout: Bool
-
-    private enum CodingKeys: CodingKey { case profile, kind, files, dryRun }
-
-    init(
-        _ jobs: [ScheduledJob],
-        of profile: Profile,
-        _ kind: ScheduleKind,
-        isEnabled: Bool,
-        isDryRun: Bool
-    ) throws {
-        self.profile = profile.name
-        self.kind = kind.rawValue
-        self.jobs = jobs
-        files = try jobs.flatMap { try ScheduleFile.files($0, kind) }
-            .map { File(path: $0.path, text: $0.text) }
-        dryRun = isDryRun
-        endsAtLogout = kind == .systemdUser && isEnabled
+    var json: JSONObject {
+        ["profile": profile, "kind": kind.rawValue, "files": files, "dryRun": isDryRun]
     }
 
     func write(to console: Console) {
-        guard !dryRun else {
+        guard !isDryRun else {
             for file in files {
                 console.answer("# \(file.path)")
                 console.answer(text: file.text + "\n")
             }
             return
         }
-        for job in jobs { console.done("installed '\(job.name)' for \(kind): \(job.schedule)") }
-        if endsAtLogout {
+        for job in jobs {
+            console.done("installed '\(job.name)' for \(kind.rawValue): \(job.schedule)")
+        }
+        if kind == .systemdUser, isEnabled {
             console.message(
                 "it runs while you are logged in; 'loginctl enable-linger' has it run always"
             )

@@ -4,35 +4,26 @@ internal import Stores
 internal import Sync
 
 /// A lost edit, or a row that is not shown, or of which a change waits.
-struct ConflictRow: AnswerRow {
-    var store: String
+struct ConflictRow: AnswerRow, JSONConvertible {
+    private let store: String
     /// The number of a lost edit.
-    var number: Int64?
-    var found: LocalTime?
-    var table: String
-    var row: String
-    var title: String?
-    var column: String?
-    var kind: String
-    var won: String?
-    var lost: String?
-    var wonBy: String?
-    var lostBy: String?
+    private let number: Int64?
+    private let found: LocalTime?
+    private let table: String
+    private let row: String
+    private let title: String?
+    private let column: String?
+    private let kind: String
+    private var (won, lost, wonBy, lostBy): (String?, String?, String?, String?)
     /// The reason why a row is not shown, as a word and as text; the text also says what became of one that was not.
-    var why: String?
-    var reason: String?
+    private let (why, reason): (String?, String?)
 
     /// Creates the entry of a row that is not shown.
     init(_ unshown: UnshownRow, of store: Store) {
-        self.store = store.path.description
-        number = unshown.number
-        column = unshown.column
-        table = unshown.table
-        row = unshown.row
-        title = unshown.title
-        kind = unshown.waits ? "waiting" : "held"
-        why = unshown.why
-        reason = unshown.reason
+        (self.store, number, found) = (store.path.description, unshown.number, nil)
+        (table, row, title) = (unshown.table, unshown.row, unshown.title)
+        (column, kind) = (unshown.column, unshown.waits ? "waiting" : "held")
+        (why, reason) = (unshown.why, unshown.reason)
     }
 
     init(
@@ -41,19 +32,22 @@ struct ConflictRow: AnswerRow {
         _ overview: SyncOverview,
         _ invocation: Invocation
     ) {
-        self.store = store.path.description
-        number = conflict.number
+        (self.store, number) = (store.path.description, conflict.number)
         found = invocation.local(conflict.found)
-        table = conflict.table
-        row = conflict.row
-        title = conflict.title
-        column = conflict.column
-        kind = conflict.kind
-        won = conflict.won
-        lost = conflict.lost
+        (table, row, title) = (conflict.table, conflict.row, conflict.title)
+        (column, kind) = (conflict.column, conflict.kind)
+        (won, lost) = (conflict.won, conflict.lost)
         wonBy = Self.name(conflict.wonBy, overview)
         lostBy = Self.name(conflict.lostBy, overview)
-        reason = conflict.fate
+        (why, reason) = (nil, conflict.fate)
+    }
+
+    var json: JSONObject {
+        [
+            "store": store, "number": number, "found": found, "table": table, "row": row,
+            "title": title, "column": column, "kind": kind, "won": won, "lost": lost,
+            "wonBy": wonBy, "lostBy": lostBy, "why": why, "reason": reason,
+        ]
     }
 
     /// Returns the name of a device; `nil` if the value is no edit of a device.
@@ -122,9 +116,11 @@ struct ConflictRow: AnswerRow {
 }
 
 /// A value of a row that is not shown any more.
-struct LostValueRow: AnswerRow {
-    var column: String
-    var value: String
+struct LostValueRow: AnswerRow, JSONConvertible {
+    let column: String
+    let value: String
+
+    var json: JSONObject { ["column": column, "value": value] }
 
     static func write(_ rows: [LostValueRow], to console: Console) {
         console.answer(lines: Columns(rows: rows.map { [$0.column, $0.value] }).lines)

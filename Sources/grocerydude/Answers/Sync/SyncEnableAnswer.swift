@@ -3,92 +3,48 @@ internal import Operations
 internal import Sync
 
 /// The answer about a store that takes part in sync now, or would.
-struct SyncEnableAnswer: Answer {
-    var messageType = "summary"
-    var store: String
-    var group: String
-    var container: String
-    var device: String
-    /// Whether it begins the group instead of joining it.
-    var begins: Bool
-    var devices: [String]
-    /// The additional way to match rows with the group's, besides their keys and their original values.
-    var match: String?
-    var tables: [Table]
-    var leftOut: [LeftOutTable]
-    /// The rules that the store's rows suggest for the map.
-    var findings: [MapProposal.Finding]
+struct SyncEnableAnswer: Answer, JSONConvertible {
+    let outcome: EnableSync.Outcome
+    let isDryRun: Bool
+    let invocation: Invocation
+
+    private var plan: EnableSync.Plan { outcome.plan }
     /// The copy of the store from before it joined.
-    var before: String?
-    var dryRun: Bool
+    private var before: String? { outcome.before.map { printable($0) } }
     /// The first exchange.
-    var exchange: SyncRunAnswer.StoreAnswer?
-    private let plan: EnableSync.Plan
-    private let first: SyncRunAnswer?
-
-    private enum CodingKeys: CodingKey {
-        case messageType, store, group, container, device, begins, devices, match, tables, leftOut
-        case findings, before, dryRun, exchange
+    private var first: SyncRunAnswer? {
+        outcome.synced.map { SyncRunAnswer([$0], invocation) }
     }
 
-    struct Table: Encodable {
-        var name: String
-        var identity: String
-        var columns: [String]
-        var rows: Int64?
-        /// The numbers of rows in both the store and the group, in only one of them, and deleted by others; `nil` if
-        /// the store begins the group.
-        var alike: Int64?
-        /// The number of matching rows whose values yield to the group's.
-        var yielding: Int64?
-        var onlyHere: Int64?
-        var onlyThere: Int64?
-        var deletedThere: Int64?
-        /// The number of rows only here that resemble rows only there.
-        var doubled: Int64?
+    var json: JSONObject {
+        [
+            "messageType": "summary", "store": plan.store, "group": plan.group,
+            "container": plan.container, "device": plan.device, "begins": plan.look.begins,
+            "devices": plan.look.devices, "match": plan.match?.rawValue, "tables": tables,
+            "leftOut": plan.preview.leftOut.map {
+                ["table": $0.table, "reason": $0.description] as JSONObject
+            },
+            "findings": plan.proposal?.findings ?? [], "before": before, "dryRun": isDryRun,
+            "exchange": first?.stores.first,
+        ]
     }
 
-    struct LeftOutTable: Encodable {
-        var table: String
-        var reason: String
-    }
-
-    init(_ outcome: EnableSync.Outcome, isDryRun: Bool, _ invocation: Invocation) {
-        plan = outcome.plan
-        store = plan.store
-        group = plan.group
-        container = plan.container
-        device = plan.device
-        begins = plan.look.begins
-        devices = plan.look.devices
-        match = plan.match?.rawValue
-        tables = plan.preview.tables.map { [plan] table in
+    /// The tables, with the numbers of rows in both the store and the group, in only one of them, and deleted by
+    /// others, unless the store begins the group.
+    private var tables: [JSONObject] {
+        plan.preview.tables.map { table in
             let join = plan.join?.tables[table.name]
-            return Table(
-                name: table.name,
-                identity: table.identity.rawValue,
-                columns: table.columns,
-                rows: table.rows,
-                alike: join?.alike,
-                yielding: join?.yielding,
-                onlyHere: join?.onlyHere,
-                onlyThere: join?.onlyThere,
-                deletedThere: join?.deletedThere,
-                doubled: join?.doubled
-            )
+            return [
+                "name": table.name, "identity": table.identity.rawValue, "columns": table.columns,
+                "rows": table.rows, "alike": join?.alike, "yielding": join?.yielding,
+                "onlyHere": join?.onlyHere, "onlyThere": join?.onlyThere,
+                "deletedThere": join?.deletedThere, "doubled": join?.doubled,
+            ]
         }
-        leftOut = plan.preview.leftOut.map {
-            LeftOutTable(table: $0.table, reason: $0.description)
-        }
-        findings = plan.proposal?.findings ?? []
-        before = outcome.before.map { printable($0) }
-        dryRun = isDryRun
-        first = outcome.synced.map { SyncRunAnswer([$0], invocation) }
-        exchange = first?.stores.first
     }
 
     func write(to console: Console) {
-        guard !dryRun else {
+        guard !isDryRun else {
             console.answer(lines: ["would do: \(plan.headline)"] + plan.lines)
             return
         }

@@ -4,108 +4,63 @@ internal import Sync
 internal import SystemPackage
 
 /// The results of an exchange for each store.
-struct SyncRunAnswer: Answer {
-    var messageType = "summary"
-    var stores: [StoreAnswer]
-    var dryRun: Bool
+struct SyncRunAnswer: Answer, JSONConvertible {
+    let stores: [StoreAnswer]
+    private let isDryRun: Bool
 
     init(_ synced: [SyncedStore], isDryRun: Bool = false, _ invocation: Invocation) {
-        dryRun = isDryRun
-        stores = synced.map { StoreAnswer($0, isDryRun: isDryRun, invocation) }
+        self.isDryRun = isDryRun
+        stores = synced.map { StoreAnswer(synced: $0, invocation: invocation) }
     }
 
+    var json: JSONObject { ["messageType": "summary", "stores": stores, "dryRun": isDryRun] }
+
     func write(to console: Console) {
-        let rows = stores.map { [$0.store, (dryRun ? "would do: " : "") + $0.line] }
+        let stores = stores.map(\.synced)
+        let rows = stores.map {
+            [$0.store, (isDryRun ? "would do: " : "") + $0.line(isDryRun: isDryRun)]
+        }
         for line in Columns(rows: rows).lines { console.done(line) }
         for store in stores {
             guard let yielded = store.yielded else { continue }
-            console.message("'\(store.store)' as it was is kept in '\(yielded)'")
+            console.message("'\(store.store)' as it was is kept in '\(printable(yielded))'")
         }
     }
 
-    struct StoreAnswer: Encodable {
-        var store: String
-        var group: String?
-        var state: String
-        var decision: String?
-        var sent: Sent
-        var taken: Taken
-        var written: Written
-        var held: Int64
-        var conflicts: Int64
-        var waiting: [WaitingAnswer]
-        /// The copy of the store from before it yielded to the container.
-        var yielded: String?
-        /// The message of its error.
-        var error: String?
-        fileprivate let line: String
+    struct StoreAnswer: JSONConvertible {
+        let synced: SyncedStore
+        let invocation: Invocation
 
-        private enum CodingKeys: CodingKey {
-            case store, group, state, decision, sent, taken, written, held, conflicts, waiting,
-                yielded, error
-        }
-
-        init(_ synced: SyncedStore, isDryRun: Bool, _ invocation: Invocation) {
+        var json: JSONObject {
             let (overview, outcome) = (synced.overview, synced.outcome ?? ExchangeOutcome())
-            store = synced.store
-            group = overview.group
-            state = synced.state.rawValue
-            decision = overview.decision
-            sent = Sent(
-                changes: outcome.sentChanges,
-                files: outcome.sentFiles,
-                bytes: outcome.sentBytes
-            )
-            taken = Taken(
-                changes: outcome.takenChanges,
-                files: outcome.takenFiles,
-                bytes: outcome.takenBytes,
-                devices: synced.takenFrom
-            )
-            written = Written(
-                inserted: outcome.inserted,
-                updated: outcome.updated,
-                deleted: outcome.deleted
-            )
-            held = overview.held
-            conflicts = overview.conflicts
-            waiting = overview.waiting.map { WaitingAnswer($0, invocation) }
-            yielded = synced.yielded.map { printable($0) }
-            error = synced.error.map(explain)
-            line = synced.line(isDryRun: isDryRun)
+            let sent: JSONObject = [
+                "changes": outcome.sentChanges, "files": outcome.sentFiles,
+                "bytes": outcome.sentBytes,
+            ]
+            let taken: JSONObject = [
+                "changes": outcome.takenChanges, "files": outcome.takenFiles,
+                "bytes": outcome.takenBytes, "devices": synced.takenFrom,
+            ]
+            let written: JSONObject = [
+                "inserted": outcome.inserted, "updated": outcome.updated,
+                "deleted": outcome.deleted,
+            ]
+            return [
+                "store": synced.store, "group": overview.group, "state": synced.state.rawValue,
+                "decision": overview.decision, "sent": sent, "taken": taken, "written": written,
+                "held": overview.held, "conflicts": overview.conflicts,
+                "waiting": overview.waiting.map { $0.json(invocation) },
+                "yielded": synced.yielded.map { printable($0) },
+                "error": synced.error.map(explain),
+            ]
         }
-    }
-
-    struct Sent: Encodable {
-        var changes: Int64
-        var files: Int
-        var bytes: Int64
-    }
-
-    struct Taken: Encodable {
-        var changes: Int64
-        var files: Int
-        var bytes: Int64
-        var devices: [String]
-    }
-
-    struct Written: Encodable {
-        var inserted: Int
-        var updated: Int
-        var deleted: Int
     }
 }
 
-/// A file of the container that cannot be read yet.
-struct WaitingAnswer: Encodable {
-    var file: String
-    var since: LocalTime
-    var reason: String
-
-    init(_ waiting: SyncOverview.Waiting, _ invocation: Invocation) {
-        file = waiting.file
-        since = invocation.local(waiting.since)
-        reason = waiting.reason
+extension SyncOverview.Waiting {
+    /// Returns a file of the container that cannot be read yet, in JSON.
+    func json(_ invocation: Invocation) -> JSONObject {
+        ["file": file, "since": invocation.local(since), "reason": reason]
     }
 }
 

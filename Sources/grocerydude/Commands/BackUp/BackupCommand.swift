@@ -113,7 +113,7 @@ struct BackupCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         if let suspension = invocation.suspension {
-            invocation.context.report(.note(suspension))
+            invocation.context.note(suspension)
             return CommandResult(.skipped, message: suspension)
         }
         if !retention.unsafeAllowRemoveAll {
@@ -131,10 +131,8 @@ struct BackupCommand: FolderCommand {
     func backUp(_ invocation: Invocation) async throws -> CommandResult {
         let keys = invocation.profile.keys
         if keys.recipients.isEmpty, keys.hasPassword {
-            invocation.context.report(
-                .warning(
-                    "the backup is not encrypted, though a password is set: set 'recipients: [password]'"
-                )
+            invocation.context.warn(
+                "the backup is not encrypted, though a password is set: set 'recipients: [password]'"
             )
         }
         let result = try await make(invocation)
@@ -155,7 +153,7 @@ struct BackupCommand: FolderCommand {
     private func preview(_ invocation: Invocation) async throws -> CommandResult {
         let mayBeNew = invocation.profile.origin(of: "remote") == .default
         let preview = try await operation(invocation).preview(folderMayBeNew: mayBeNew)
-        try invocation.console.answer(BackupPreviewAnswer(preview, invocation))
+        try invocation.console.answer(BackupPreviewAnswer(preview: preview, invocation: invocation))
         if let obstacle = preview.obstacle { throw await advised(obstacle, invocation) }
         if invocation.prunes {
             invocation.console.message("then it is pruned: see 'grocerydude prune --dry-run'")
@@ -176,9 +174,9 @@ struct BackupCommand: FolderCommand {
             result.isUneventful = true
             return result
         }
-        try invocation.console.answer(BackupAnswer(outcome, invocation))
+        try invocation.console.answer(BackupAnswer(outcome: outcome, invocation: invocation))
         if invocation.profile.origin(of: "remote") == .default {
-            invocation.context.report(.note(LinkState.unlinked))
+            invocation.context.note(LinkState.unlinked)
         }
         let result = CommandResult(
             of: outcome.backup,
@@ -187,8 +185,8 @@ struct BackupCommand: FolderCommand {
         )
         if let reason = outcome.waitsFor {
             let nothing = invocation.prunes ? "nothing is pruned, since the backup " : "the backup "
-            invocation.context.report(
-                .note("\(nothing)waits for '\(invocation.address)': \(explain(reason))")
+            invocation.context.note(
+                "\(nothing)waits for '\(invocation.address)': \(explain(reason))"
             )
             return result.with(result.status, "waits for upload: \(explain(reason))")
         }

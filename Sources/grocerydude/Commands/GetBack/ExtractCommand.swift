@@ -64,7 +64,7 @@ struct ExtractCommand: FolderCommand {
         let outcome = try await invocation.opened(name).look {
             try extract.run(paths, of: $0, to: directory)
         }
-        return try invocation.answer(ExtractAnswer(outcome))
+        return try invocation.answer(ExtractAnswer(outcome: outcome))
     }
 
     /// Writes a file to standard output.
@@ -81,22 +81,16 @@ struct ExtractCommand: FolderCommand {
 }
 
 /// The answer about files extracted from a backup.
-struct ExtractAnswer: Answer {
-    /// The new files and directories for the given names.
-    var paths: [String]
-    /// The number of files in them.
-    var files: Int
-    var bytes: Int64
+struct ExtractAnswer: Answer, JSONConvertible {
+    let outcome: ExtractFiles.Outcome
 
-    init(_ outcome: ExtractFiles.Outcome) {
-        paths = outcome.paths
-        files = outcome.files
-        bytes = outcome.bytes
+    var json: JSONObject {
+        ["paths": outcome.paths, "files": outcome.files, "bytes": outcome.bytes]
     }
 
     func write(to console: Console) {
         console.done(
-            "\(counted(files, "file", "files")), \(byteCount(bytes)): \(paths.map { "'\($0)'" }.joined(separator: ", "))"
+            "\(counted(outcome.files, "file", "files")), \(byteCount(outcome.bytes)): \(outcome.paths.map { "'\($0)'" }.joined(separator: ", "))"
         )
     }
 }

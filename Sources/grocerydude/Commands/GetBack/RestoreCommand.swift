@@ -165,7 +165,7 @@ struct RestoreCommand: FolderCommand {
             .run(backup, atMost: rare.wait?.duration ?? .zero)
         if at != nil || undo || name == "latest" {
             let made = backup.time.map { ", made \(invocation.local($0))" } ?? ""
-            invocation.context.report(.note("restoring from '\(backup.displayName)'\(made)"))
+            invocation.context.note("restoring from '\(backup.displayName)'\(made)")
         }
         try refuseUnknown(&backup, invocation)
         try refuseDoubtful(backup, invocation)
@@ -239,9 +239,9 @@ struct RestoreCommand: FolderCommand {
             } else {
                 try await restore.run(restore.plan(backup, to: invocation.stores))
             }
-        try invocation.console.answer(
-            RestoreAnswer(outcome, isDryRun: dryRun, preview: shown?.preview, invocation)
-        )
+        var answer = RestoreAnswer(outcome: outcome, isDryRun: dryRun, invocation: invocation)
+        answer.preview = shown?.preview
+        try invocation.console.answer(answer)
         let result = CommandResult(
             of: outcome.backup,
             bytes: outcome.bytes,
@@ -357,7 +357,7 @@ struct RestoreCommand: FolderCommand {
         }
         if !dryRun {
             if !yes, invocation.console.canAsk {
-                let rows = RowsAnswer(try await run(), isDryRun: true)
+                let rows = RowsAnswer(outcome: try await run(), isDryRun: true)
                 invocation.console.message(rows.line)
                 rows.lossLine.map(invocation.console.message)
             }
@@ -368,40 +368,34 @@ struct RestoreCommand: FolderCommand {
             options.isDryRun = false
         }
         let outcome = try await run()
-        try invocation.console.answer(RowsAnswer(outcome, isDryRun: dryRun))
+        try invocation.console.answer(RowsAnswer(outcome: outcome, isDryRun: dryRun))
         return CommandResult(of: outcome.backup, problems: outcome.problems)
     }
 
     /// Warns if the user may have meant another backup.
     private func warn(of backup: Backup, _ invocation: Invocation) {
         if let warning = backup.futureWarning(at: invocation.now) {
-            invocation.context.report(.warning(warning))
+            invocation.context.warn(warning)
         }
         // A restore of files reports it after its archive is opened.
         if part.isOfRows, invocation.origin.isOther(than: backup) {
             invocation.context.warn(ofAnother: backup.displayName, backup.originName)
         }
         if signer == nil, let reason = backup.distrust {
-            invocation.context.report(
-                .warning("'\(backup.displayName)' is not trusted: \(reason)")
-            )
+            invocation.context.warn("'\(backup.displayName)' is not trusted: \(reason)")
         }
         if let damage = backup.damage, let trouble = backup.trouble {
             let name = backup.displayName
-            invocation.context.report(.warning("'\(name)' \(trouble.rawValue): \(damage)"))
+            invocation.context.warn("'\(name)' \(trouble.rawValue): \(damage)")
         }
         if backup.isAnomalous {
-            invocation.context.report(
-                .warning(
-                    "'\(backup.displayName)' has much less in it than the backup before it: 'grocerydude list' shows the others"
-                )
+            invocation.context.warn(
+                "'\(backup.displayName)' has much less in it than the backup before it: 'grocerydude list' shows the others"
             )
         }
         if backup.isPartial {
-            invocation.context.report(
-                .warning(
-                    "'\(backup.displayName)' was made in part only: \(Advice.quoted(Advice.command("show", backup.displayName))) shows what is missing"
-                )
+            invocation.context.warn(
+                "'\(backup.displayName)' was made in part only: \(Advice.quoted(Advice.command("show", backup.displayName))) shows what is missing"
             )
         }
     }
@@ -411,7 +405,7 @@ struct RestoreCommand: FolderCommand {
         guard yes else {
             return try invocation.confirm("\(loss). Restore it anyway?", yes: false)
         }
-        invocation.context.report(.warning(loss))
+        invocation.context.warn(loss)
         return true
     }
 

@@ -1,3 +1,4 @@
+internal import Backups
 internal import ArgumentParser
 internal import Operations
 
@@ -21,9 +22,11 @@ struct UndeleteCommand: FolderCommand {
             from: invocation.folder(),
             context: invocation.context
         ).undo(name)
-        let row = TrashRow(backup, invocation)
         return try invocation.answer(
-            DoneAnswer(facts: row, line: "'\(row.displayName)' is back"),
+            DoneAnswer(
+                facts: TrashRow(backup: backup, invocation: invocation),
+                line: "'\(backup.displayName)' is back"
+            ),
             problems: problems
         )
     }

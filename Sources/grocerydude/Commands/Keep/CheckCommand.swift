@@ -86,7 +86,7 @@ struct CheckCommand: FolderCommand {
             let wanted = try await wanted(of: backups, in: folder, checks, invocation)
             results = try await checks.compare(wanted, at: invocation.now)
             let form = CheckRow.Form(of: wanted, isQuick: true)
-            try invocation.console.answer(results.map { CheckRow($0, in: form, invocation) })
+            try show(results, in: form, invocation)
             return result(of: results, unreachable, invocation)
         }
         let choice = invocation.profile.check.readDataSubset
@@ -102,11 +102,9 @@ struct CheckCommand: FolderCommand {
             )
             results.append(result)
             guard !output.json else { continue }
-            try invocation.console.answer([CheckRow(result, in: form, invocation)])
+            try show([result], in: form, invocation)
         }
-        if output.json {
-            try invocation.console.answer(results.map { CheckRow($0, in: form, invocation) })
-        }
+        if output.json { try show(results, in: form, invocation) }
         return result(of: results, unreachable, invocation)
     }
 
@@ -164,5 +162,15 @@ struct CheckCommand: FolderCommand {
         }
         guard let failure = results.compactMap(\.failure).first else { return result }
         return invocation.failure(failure, after: result)
+    }
+
+    private func show(
+        _ results: [CheckBackups.Result],
+        in form: CheckRow.Form,
+        _ invocation: Invocation
+    ) throws {
+        try invocation.console.answer(
+            results.map { CheckRow(result: $0, form: form, invocation: invocation) }
+        )
     }
 }

@@ -34,6 +34,9 @@ struct ConsolidateCommand: FolderCommand {
             options: options,
             context: invocation.context
         ).run(BackupChoice(in: folder, invocation).naming(name, toChange: true))
-        return try invocation.answer(ConsolidateAnswer(outcome), problems: outcome.problems)
+        return try invocation.answer(
+            ConsolidateAnswer(outcome: outcome),
+            problems: outcome.problems
+        )
     }
 }

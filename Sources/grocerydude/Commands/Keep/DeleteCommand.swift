@@ -33,12 +33,6 @@ struct DeleteCommand: FolderCommand {
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    private struct Facts: Encodable {
-        var name: String
-        var dependants: [String]
-        var dryRun: Bool
-    }
-
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
         let backup = try await BackupChoice(in: folder, invocation).find(name, toChange: true)
@@ -68,11 +62,9 @@ struct DeleteCommand: FolderCommand {
             )
             (all, problems) = (outcome.backups, outcome.problems)
         }
-        let facts = Facts(
-            name: backup.name,
-            dependants: all.dropLast().map(\.name),
-            dryRun: dryRun
-        )
+        let facts: JSONObject = [
+            "name": backup.name, "dependants": all.dropLast().map(\.name), "dryRun": dryRun,
+        ]
         let done = dryRun ? "would delete" : "deleted"
         let line = "\(done) '\(backup.displayName)'\(Self.rest(all))"
         return try invocation.answer(

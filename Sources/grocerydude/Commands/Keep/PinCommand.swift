@@ -1,3 +1,4 @@
+internal import Backups
 internal import ArgumentParser
 internal import Operations
 
@@ -29,7 +30,7 @@ struct PinCommand: FolderCommand {
             .run(name, isPinned: !off, at: invocation.now)
         let row = BackupRow(backup, invocation.origin, invocation)
         return try invocation.answer(
-            DoneAnswer(facts: row, line: "\(off ? "unpinned" : "pinned") '\(row.displayName)'"),
+            DoneAnswer(facts: row, line: "\(off ? "unpinned" : "pinned") '\(backup.displayName)'"),
             problems: problems
         )
     }

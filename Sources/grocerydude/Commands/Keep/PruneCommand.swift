@@ -67,7 +67,9 @@ extension Invocation {
         emptying trash: TrashPlan,
         after result: CommandResult = CommandResult(.done)
     ) throws -> CommandResult {
-        try console.answer(PruneAnswer(plan, outcome, emptying: trash, self))
+        try console.answer(
+            PruneAnswer(plan: plan, outcome: outcome, trash: trash, invocation: self)
+        )
         if let refusal = plan.refusal {
             return failure("nothing is removed: \(refusal)", .partial, after: result)
         }
@@ -82,7 +84,7 @@ extension Invocation {
         _ status: ExitStatus,
         after result: CommandResult
     ) -> CommandResult {
-        context.report(.warning(reason))
+        context.warn(reason)
         return result.with(status, reason)
     }
 }

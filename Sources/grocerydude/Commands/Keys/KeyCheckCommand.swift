@@ -36,7 +36,7 @@ struct KeyCheckCommand: FolderCommand {
         let names = try await BackupChoice(in: folder, invocation).naming(names)
         let check = CheckKeys(in: folder, context: invocation.context)
         let (items, unreachable) = try await check.run(all ? nil : names, now: invocation.now)
-        try invocation.console.answer(items.map { KeyCheckRow($0) })
+        try invocation.console.answer(items.map(KeyCheckRow.init))
         if items.contains(where: { $0.backup.isEncrypted && $0.failure == nil }) {
             KeyReminder(invocation).recordTrial()
         }
@@ -50,24 +50,25 @@ struct KeyCheckCommand: FolderCommand {
 }
 
 /// A backup, and whether an available key opens it.
-struct KeyCheckRow: AnswerRow {
-    var name: String
-    var encrypted: Bool
-    /// Whether it can be read, because it is not encrypted or a key opens it.
-    var opens: Bool
-    /// The reason why it cannot be read.
-    var reason: String?
+struct KeyCheckRow: AnswerRow, JSONConvertible {
+    let item: CheckKeys.Item
 
-    init(_ item: CheckKeys.Item) {
-        name = item.backup.name
-        encrypted = item.backup.isEncrypted
-        opens = item.failure == nil
-        reason = item.failure.map { explain($0) }
+    var json: JSONObject {
+        [
+            "name": item.backup.name, "encrypted": item.backup.isEncrypted,
+            "opens": item.failure == nil, "reason": reason,
+        ]
     }
+
+    /// The reason why it cannot be read.
+    private var reason: String? { item.failure.map { explain($0) } }
 
     static func write(_ rows: [KeyCheckRow], to console: Console) {
         let cells = rows.map { row in
-            [row.name, row.reason ?? (row.encrypted ? "opens" : "not encrypted")]
+            [
+                row.item.backup.name,
+                row.reason ?? (row.item.backup.isEncrypted ? "opens" : "not encrypted"),
+            ]
         }
         console.answer(lines: Columns(rows: cells, right: []).lines)
     }

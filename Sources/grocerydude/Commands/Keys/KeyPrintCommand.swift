@@ -47,9 +47,7 @@ struct KeyPrintCommand: FolderCommand {
             input: Array(secret.utf8)
         )
         guard result.ending == .exited(0) else {
-            invocation.context.report(
-                .warning("there is no QR code: qrencode says '\(result.errors)'")
-            )
+            invocation.context.warn("there is no QR code: qrencode says '\(result.errors)'")
             return []
         }
         return String(decoding: result.output, as: UTF8.self).split(separator: "\n").map(

@@ -30,12 +30,15 @@ struct KeyRotateCommand: FolderCommand {
             let key = try invocation.keyRing.rotateSigningKey(name: invocation.origin.name)
             let row = SignerRow(name: invocation.origin.name, key: key.publicKey, own: true)
             return try invocation.answer(
-                DoneAnswer(facts: row, line: "backups are signed by \(row.fingerprint) from now on")
+                DoneAnswer(
+                    facts: row,
+                    line: "backups are signed by \(key.publicKey.fingerprint) from now on"
+                )
             )
         }
         let rotate = try RotateKeys(in: invocation.folder(), context: invocation.context)
         let outcome = try await rotate.run(at: invocation.now)
-        try invocation.console.answer(outcome.items.map { KeyRotateRow($0) })
+        try invocation.console.answer(outcome.items.map(KeyRotateRow.init))
         let result = CommandResult(problems: outcome.problems)
         if let failure = outcome.missingKey { return invocation.failure(failure, after: result) }
         // Backups that no available key opens were skipped.
@@ -52,20 +55,18 @@ struct KeyRotateCommand: FolderCommand {
 }
 
 /// A backup that was encrypted again, or the reason why it was not.
-struct KeyRotateRow: AnswerRow {
-    var name: String
-    var rotated: Bool
-    /// The reason why it was not changed.
-    var reason: String?
+struct KeyRotateRow: AnswerRow, JSONConvertible {
+    let item: RotateKeys.Item
 
-    init(_ item: RotateKeys.Item) {
-        name = item.backup.name
-        rotated = item.rotated != nil
-        reason = item.failure.map { explain($0) }
+    var json: JSONObject {
+        ["name": item.backup.name, "rotated": item.rotated != nil, "reason": reason]
     }
 
+    /// The reason why it was not changed.
+    private var reason: String? { item.failure.map { explain($0) } }
+
     static func write(_ rows: [KeyRotateRow], to console: Console) {
-        let cells = rows.map { [$0.name, $0.reason ?? "encrypted again"] }
+        let cells = rows.map { [$0.item.backup.name, $0.reason ?? "encrypted again"] }
         console.answer(lines: Columns(rows: cells, right: []).lines)
     }
 }

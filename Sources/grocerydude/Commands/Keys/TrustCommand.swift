@@ -71,7 +71,7 @@ struct TrustAddCommand: FolderCommand {
         let isNew = try KeyRing.trust(key, as: name)
         let row = SignerRow(name: name, key: key, own: false)
         let line =
-            "\(row.fingerprint) (\(printable(bytes: name.utf8))) \(isNew ? "is trusted" : "was trusted already")"
+            "\(key.fingerprint) (\(printable(bytes: name.utf8))) \(isNew ? "is trusted" : "was trusted already")"
         return try invocation.answer(DoneAnswer(facts: row, line: line))
     }
 
@@ -120,7 +120,7 @@ struct TrustRemoveCommand: FolderCommand {
         guard !signers.isEmpty else { throw CommandError.noSigner(machine) }
         try KeyRing.distrust(signers)
         let rows = signers.map { SignerRow($0, invocation) }
-        let names = rows.map { "\($0.fingerprint) (\(printable(bytes: $0.name.utf8)))" }
+        let names = rows.map { "\($0.key.fingerprint) (\(printable(bytes: $0.name.utf8)))" }
         return try invocation.answer(
             DoneAnswer(
                 facts: rows,
@@ -132,22 +132,16 @@ struct TrustRemoveCommand: FolderCommand {
 }
 
 /// A key whose backups are trusted.
-struct SignerRow: AnswerRow {
-    var name: String
-    /// The fingerprint, as `ssh-keygen -l` prints it.
-    var fingerprint: String
-    /// The key in the form of OpenSSH's files.
-    var key: String
+struct SignerRow: AnswerRow, JSONConvertible {
+    let name: String
+    let key: SSHPublicKey
     /// Whether the key is this machine's.
-    var own: Bool
+    let own: Bool
     /// The reason why its line does not trust it now.
     var refusal: String?
 
     init(name: String, key: SSHPublicKey, own: Bool) {
-        self.name = name
-        fingerprint = key.fingerprint
-        self.key = key.text
-        self.own = own
+        (self.name, self.key, self.own) = (name, key, own)
     }
 
     init(_ signer: AllowedSigners.Signer, _ invocation: Invocation) {
@@ -155,10 +149,17 @@ struct SignerRow: AnswerRow {
         refusal = signer.refusal(namespace: BackupSignature.namespace, at: invocation.now)
     }
 
+    var json: JSONObject {
+        [
+            "name": name, "fingerprint": key.fingerprint, "key": key.text, "own": own,
+            "refusal": refusal,
+        ]
+    }
+
     static func write(_ rows: [SignerRow], to console: Console) {
         let cells = rows.map {
             [
-                $0.fingerprint, printable(bytes: $0.name.utf8),
+                $0.key.fingerprint, printable(bytes: $0.name.utf8),
                 $0.own ? "this machine" : $0.refusal.map { "NOT TRUSTED: \($0)" } ?? "",
             ]
         }

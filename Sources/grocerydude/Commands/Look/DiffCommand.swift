@@ -81,7 +81,6 @@ struct DiffCommand: FolderCommand {
         options.reportsRows = rows
         options.rowLimit = limit
         options.reportsStatements = sql
-        let names = DifferenceAnswer.Names(old: before.name, new: after.name)
         let outcome = try await CompareStates(
             in: folder,
             with: invocation.stores,
@@ -89,11 +88,13 @@ struct DiffCommand: FolderCommand {
             context: invocation.context
         ).run(from: before.state, to: after.state) { difference in
             if case .unread(let store) = difference {
-                invocation.context.report(.warning(store.warning))
+                invocation.context.warn(store.warning)
             }
-            try invocation.console.answer(DifferenceAnswer(difference))
+            try invocation.console.answer(difference)
         }
-        try invocation.console.answer(DifferenceAnswer(outcome.differs, between: names))
+        try invocation.console.answer(
+            DifferenceSummary(old: before.name, new: after.name, differs: outcome.differs)
+        )
         if let store = outcome.unread.first(where: \.isDamaged) ?? outcome.unread.first {
             let status = store.isDamaged ? ExitStatus.damaged : .partial
             return CommandResult(status, message: store.warning)

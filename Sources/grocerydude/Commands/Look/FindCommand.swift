@@ -103,20 +103,18 @@ struct FindCommand: FolderCommand {
         let backups = folder.origin?.series(among: all) ?? all
         if backups.count < all.count {
             let others = counted(all.count - backups.count, "backup", "backups")
-            invocation.context.report(
-                .note("\(others) of another machine or another stores directory: not searched")
+            invocation.context.note(
+                "\(others) of another machine or another stores directory: not searched"
             )
         }
         let unknown = invocation.knowsNobody ? 0 : backups.count { $0.distrust != nil }
         if unknown > 0 {
             let what = counted(unknown, "backup is", "backups are")
-            invocation.context.report(
-                .warning("\(what) \(Backup.Distrust.unsigned), and searched too")
-            )
+            invocation.context.warn("\(what) \(Backup.Distrust.unsigned), and searched too")
         }
         if backups.isEmpty {
             let reason = "no backup is as new as that: only the stores are searched"
-            invocation.context.report(.note(reason))
+            invocation.context.note(reason)
         }
         var outcome = try await FindRows(
             in: folder,
@@ -126,9 +124,9 @@ struct FindCommand: FolderCommand {
         ).run(among: backups)
         if deleted { outcome.rows.removeAll { $0.end != .gone } }
         for row in outcome.rows {
-            try invocation.console.answer(HistoryAnswer(row, invocation))
+            try invocation.console.answer(HistoryAnswer(history: row, invocation: invocation))
         }
-        try invocation.console.answer(HistoryAnswer(outcome, limit: limit))
+        try invocation.console.answer(HistorySummary(outcome: outcome))
         for problem in outcome.problems { invocation.context.report(.problem(problem)) }
         if let unreachable { throw unreachable }
         return CommandResult(problems: outcome.problems)

@@ -63,7 +63,8 @@ struct ListCommand: FolderCommand {
     private func look(_ invocation: Invocation) async throws -> Sight {
         let folder = try invocation.folder()
         if trash {
-            return Sight(answer: try await folder.trashed().map { TrashRow($0, invocation) })
+            let trashed = try await folder.trashed()
+            return Sight(answer: trashed.map { TrashRow(backup: $0, invocation: invocation) })
         }
         async let account = self.account(of: folder, invocation)
         let (outcome, unreachable) = try await folder.listWithWaiting()
@@ -89,8 +90,7 @@ struct ListCommand: FolderCommand {
             usedBy: try? LockHolder.of(folder.staging),
             invocation
         )
-        sight.unreachable = unreachable
-        sight.problems = problems
+        (sight.unreachable, sight.problems) = (unreachable, problems)
         sight.remarks = problems.map { .problem($0) }
         let loss = unreachable == nil ? await folder.losses.warning(beside: outcome.backups) : nil
         if let loss { sight.remarks.append(.warning(loss)) }
@@ -116,14 +116,14 @@ struct ListCommand: FolderCommand {
         }
         let isPruned = invocation.isInProfilesPlaces && !invocation.profile.retention.isEmpty
         return GrowthAnswer(
-            FolderGrowth(
+            growth: FolderGrowth(
                 of: backups,
                 own: own,
                 isPruned: isPruned,
                 now: invocation.now,
                 in: invocation.timeZone
             ),
-            invocation
+            invocation: invocation
         )
     }
 }
@@ -178,22 +178,24 @@ extension ListCommand {
 }
 
 /// A deleted backup that can come back.
-struct TrashRow: AnswerRow {
-    var name: String
-    var displayName: String
-    var size: Int64
-    var deleted: LocalTime
+struct TrashRow: AnswerRow, JSONConvertible {
+    let backup: TrashedBackup
+    let invocation: Invocation
 
-    init(_ backup: TrashedBackup, _ invocation: Invocation) {
-        name = backup.name
-        displayName = backup.displayName
-        size = backup.size
-        deleted = invocation.local(backup.deleted)
+    private var deleted: LocalTime { invocation.local(backup.deleted) }
+
+    var json: JSONObject {
+        [
+            "name": backup.name, "displayName": backup.displayName, "size": backup.size,
+            "deleted": deleted,
+        ]
     }
 
     static func write(_ rows: [TrashRow], to console: Console) {
         guard !rows.isEmpty else { return console.message("there are no deleted backups") }
-        let cells = rows.map { [$0.displayName, byteCount($0.size), "\($0.deleted)"] }
+        let cells = rows.map {
+            [$0.backup.displayName, byteCount($0.backup.size), "\($0.deleted)"]
+        }
         let header = ["BACKUP", "SIZE", "DELETED"]
         console.answer(lines: Columns(rows: [header] + cells, right: [1]).lines)
     }

@@ -37,7 +37,7 @@ struct LogCommand: InvokedCommand {
         if stores.path != nil { filter.stores = printable(invocation.absolute(invocation.stores)) }
         filter.command = command
         let entries = try invocation.log.entries(filter, limit: limit)
-        if let warning = invocation.log.warning { invocation.context.report(.warning(warning)) }
-        return try invocation.answer(entries.map { RunRow($0, invocation) })
+        if let warning = invocation.log.warning { invocation.context.warn(warning) }
+        return try invocation.answer(entries.map { RunRow(entry: $0, invocation: invocation) })
     }
 }

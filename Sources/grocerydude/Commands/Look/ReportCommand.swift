@@ -100,7 +100,7 @@ struct ReportCommand: ConsoleCommand {
         guard let file else { return console.answer(text: html) }
         try file.write(html)
         try console.answer(
-            ReportAnswer(page, at: printable(file.path), size: html.utf8.count)
+            ReportAnswer(page: page, path: printable(file.path), size: html.utf8.count)
         )
         guard open else { return }
         do {

@@ -44,7 +44,7 @@ struct StatusCommand: FolderCommand {
         guard let limit = invocation.profile.maxAge, !status.isFresh(within: limit) else {
             return CommandResult(status.isNewestDoubtful ? .partial : .done)
         }
-        invocation.context.report(.warning(staleness(status, missed, invocation)))
+        invocation.context.warn(staleness(status, missed, invocation))
         return CommandResult(.tooOld)
     }
 
@@ -70,7 +70,7 @@ struct StatusCommand: FolderCommand {
         try await lookElsewhere(&status, show, invocation)
         // A folder that does not answer is not contacted again.
         let facts = status.remoteError == nil ? try await FolderFacts(of: folder) : FolderFacts()
-        let link = LinkState(facts, invocation)
+        let link = LinkState(facts: facts, invocation: invocation)
         let state = schedule.map {
             StatusAnswer.ScheduleState(
                 schedule: $0.description,
@@ -82,7 +82,13 @@ struct StatusCommand: FolderCommand {
             status,
             missed,
             Sight(
-                answer: StatusAnswer(status, link, state, missed, invocation),
+                answer: StatusAnswer(
+                    status: status,
+                    link: link,
+                    schedule: state,
+                    missed: missed,
+                    invocation: invocation
+                ),
                 remarks: status.warnings.map { .warning($0) }
             )
         )
@@ -112,7 +118,7 @@ struct StatusCommand: FolderCommand {
             let installed = try await InstalledSchedule.all(invocation)
             return (installed, try await MissedRun.all(of: installed, invocation))
         } catch {
-            invocation.context.report(.warning("missed runs are not known: \(explain(error))"))
+            invocation.context.warn("missed runs are not known: \(explain(error))")
             return (nil, [])
         }
     }
@@ -128,7 +134,8 @@ struct StatusCommand: FolderCommand {
         let state = (age ?? "there is no good backup") + suspension
         guard let run = missed.first(where: { $0.command == .backup }) else {
             guard let last = status.lastBackup else { return "\(state): no run is logged" }
-            return "\(state): the last run was at \(RunRow(last, invocation).summary)"
+            return
+                "\(state): the last run was at \(RunRow(entry: last, invocation: invocation).summary)"
         }
         return "\(state): \(run.summary(invocation))"
     }

@@ -86,7 +86,7 @@ struct CopyCommand: FolderCommand {
             context: invocation.context
         ).run(at: invocation.now)
         return try invocation.answer(
-            UploadAnswer(outcome, invocation),
+            UploadAnswer(outcome: outcome, invocation: invocation),
             problems: outcome.problems
         )
     }
@@ -129,7 +129,7 @@ struct CopyCommand: FolderCommand {
             allowsDamage: allowDamaged,
             context: invocation.context
         ).run(backup, to: file)
-        return try invocation.answer(FetchAnswer(outcome), problems: outcome.problems)
+        return try invocation.answer(FetchAnswer(outcome: outcome), problems: outcome.problems)
     }
 
     private func copy(to target: String, _ invocation: Invocation) async throws -> CommandResult {
@@ -157,7 +157,7 @@ struct CopyCommand: FolderCommand {
         ).run(all ? nil : names)
         if let failure = outcome.failure, outcome.items.count == 1 { throw failure }
         try invocation.console.answer(
-            CopyAnswer(outcome, from: source.address, to: target.address)
+            CopyAnswer(outcome: outcome, from: source.address, to: target.address)
         )
         reportOtherKeys(outcome, invocation)
         let result = CommandResult(problems: outcome.problems)

@@ -55,7 +55,7 @@ struct ImportCommand: FolderCommand {
             context: invocation.context
         ).run(FilePath(file))
         return try invocation.answer(
-            ImportAnswer(outcome, invocation),
+            ImportAnswer(outcome: outcome, invocation: invocation),
             problems: outcome.problems
         )
     }

@@ -67,7 +67,7 @@ struct LinkCommand: ConsoleCommand {
         let profile = try Configuration(stores.configuration).profile(stores.flags + [flag])
         let invocation = Invocation(profile, console)
         let outcome = try await invocation.probe().run()
-        try console.answer(ProbeAnswer(outcome, of: invocation.address))
+        try console.answer(ProbeAnswer(outcome: outcome, remote: invocation.address))
         if let error = outcome.error { throw error }
         return outcome.findings.contains { $0.isDoubtful } ? .partial : .done
     }
@@ -79,15 +79,14 @@ struct LinkCommand: ConsoleCommand {
         profile.remote = target.address
         profile.origins["remote"] = .flag("the folder")
         let invocation = Invocation(profile, console)
-        let address = invocation.address
+        var answer = LinkAnswer(profile: place.profile, remote: invocation.address)
         // A new profile may have another folder than all profiles.
         let linked = try place.remote.flatMap { place.isNew && !$0.isOwn ? nil : $0 }
         let old = linked.map { invocation.place($0.address) }
         if old == invocation.place, stores.path == nil, let file = linked?.origin.file {
-            let facts = try await FolderFacts(of: invocation.folder())
-            try console.answer(
-                LinkAnswer(place.profile, to: address, in: file, isOld: true, facts)
-            )
+            (answer.configuration, answer.isOld) = (file, true)
+            answer.facts = try await FolderFacts(of: invocation.folder())
+            try console.answer(answer)
             return .done
         }
         let isNew = old != invocation.place || linked?.isOwn == false
@@ -99,16 +98,14 @@ struct LinkCommand: ConsoleCommand {
         try place.text(with: changes, in: place.profile)
         try await refuseOther(place, than: old, invocation)
         try await target.configure(on: console)
-        let facts = try await makeFolder(of: invocation, console)
+        answer.facts = try await makeFolder(of: invocation, console)
         try await nameFirst(place, invocation)
         try await place.write(changes, in: place.profile)
-        let replaced = old == invocation.place ? nil : old.map(invocation.address)
-        let piece = place.piece(of: place.profile).string
-        try console.answer(
-            LinkAnswer(place.profile, to: address, in: piece, replaced: replaced, facts)
-        )
+        answer.replaced = old == invocation.place ? nil : old.map(invocation.address)
+        answer.configuration = place.piece(of: place.profile).string
+        try console.answer(answer)
         if ProcessEnvironment.value("GROCERYDUDE_REMOTE") != nil {
-            console.show(.warning("GROCERYDUDE_REMOTE is set, and wins over the configuration"))
+            console.warn("GROCERYDUDE_REMOTE is set, and wins over the configuration")
         }
         return .done
     }
@@ -150,7 +147,7 @@ struct LinkCommand: ConsoleCommand {
         let outcome = try await probe.run()
         if let error = outcome.error { throw error }
         for finding in outcome.findings where finding.isDoubtful {
-            console.show(.warning("\(finding.step.rawValue): \(finding.what)"))
+            console.warn("\(finding.step.rawValue): \(finding.what)")
         }
         return outcome.facts
     }

@@ -31,7 +31,7 @@ struct NotifyMissedCommand: InvokedCommand {
             report.origin = invocation.origin.name
             await invocation.notifications?.report(report, invocation.context)
         }
-        return try invocation.answer(missed.map { MissedRow($0, invocation) })
+        return try invocation.answer(missed.map { MissedRow(run: $0, invocation: invocation) })
     }
 }
 

@@ -24,27 +24,25 @@ struct NotifyTestCommand: InvokedCommand {
         let rows = await notifications.test(invocation.context).map(DeliveryRow.init)
         try invocation.console.answer(rows)
         try Interruption.check()
-        let failed = rows.count { !$0.arrived }
+        let failed = rows.count { $0.delivery.failure != nil }
         return CommandResult(failed == 0 ? .done : failed == rows.count ? .failed : .partial)
     }
 }
 
 /// A target, and whether a message arrived there.
-struct DeliveryRow: AnswerRow {
-    var target: String
-    var arrived: Bool
-    /// The reason why it did not.
-    var reason: String?
+struct DeliveryRow: AnswerRow, JSONConvertible {
+    let delivery: Notifications.Delivery
 
-    init(_ delivery: Notifications.Delivery) {
-        target = delivery.target
-        arrived = delivery.failure == nil
-        reason = delivery.failure
+    var json: JSONObject {
+        [
+            "target": delivery.target, "arrived": delivery.failure == nil,
+            "reason": delivery.failure,
+        ]
     }
 
     static func write(_ rows: [DeliveryRow], to console: Console) {
-        let cells = rows.map { row in
-            [row.target, row.arrived ? "arrived" : "failed: \(row.reason ?? "")"]
+        let cells = rows.map(\.delivery).map {
+            [$0.target, $0.failure.map { "failed: \($0)" } ?? "arrived"]
         }
         console.answer(lines: Columns(rows: cells).lines)
     }

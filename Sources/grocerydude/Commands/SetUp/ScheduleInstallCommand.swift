@@ -76,14 +76,15 @@ struct ScheduleInstallCommand: ConsoleCommand {
         for job in jobs {
             guard !job.schedule.isOver(at: Date()) else { throw ScheduleError.over(job.schedule) }
             try job.refuseSecrets()
-            for text in job.missing { console.show(.warning(text)) }
+            for text in job.missing { console.warn(text) }
         }
         try profile.requirePolicy(profile.retention)
         try await refuseOtherJobs(jobs, of: profile, kind, Invocation(profile, console))
         let answer = try ScheduleInstallAnswer(
-            jobs,
-            of: profile,
-            kind,
+            profile: profile.name,
+            kind: kind,
+            jobs: jobs,
+            files: jobs.flatMap { try ScheduleFile.files($0, kind) },
             isEnabled: !noEnable,
             isDryRun: dryRun
         )
@@ -133,16 +134,12 @@ struct ScheduleInstallCommand: ConsoleCommand {
     /// Reports what else has to happen: something has to remove old backups, and to start new ones.
     private func showAdvice(on profile: Profile, _ kind: ScheduleKind, on console: Console) {
         if profile.schedule != nil, !profile.prunes {
-            console.show(
-                .note(
-                    "nothing is pruned, so that every backup stays: '--keep-daily 7 --keep-weekly 5' keeps some"
-                )
+            console.note(
+                "nothing is pruned, so that every backup stays: '--keep-daily 7 --keep-weekly 5' keeps some"
             )
         }
         if !noEnable, kind == .cron, !Crontab.isListenedTo {
-            console.show(
-                .warning("no cron daemon runs here, and nothing else starts these commands")
-            )
+            console.warn("no cron daemon runs here, and nothing else starts these commands")
         }
     }
 
@@ -154,7 +151,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
     ) async throws {
         let installation = ScheduleInstallation(kind: kind, enables: !noEnable)
         for job in jobs {
-            if let warning = try await installation.install(job) { console.show(.warning(warning)) }
+            if let warning = try await installation.install(job) { console.warn(warning) }
         }
         for command in Run.Command.scheduled
         where !jobs.contains(where: { $0.command == command }) {

@@ -23,7 +23,7 @@ struct ScheduleShowCommand: ConsoleCommand {
         }
         try console.answer(ScheduleShowAnswer(profile: profile.name, jobs: rows))
         for text in try await InstalledSchedule.strays(options.configuration, options.kinds) {
-            console.show(.warning(text))
+            console.warn(text)
         }
         return .done
     }

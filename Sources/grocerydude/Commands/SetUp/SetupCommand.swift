@@ -56,7 +56,7 @@ struct SetupCommand: ConsoleCommand {
         let plan = try await SetupPlan(questions.answers(), at: site, with: more, showsKey: asks)
         var run = SetupRun(plan, output, console)
         guard !dryRun else {
-            try console.answer(SetupAnswer(plan, done: [], left: run.left, dryRun: true))
+            try console.answer(SetupAnswer(plan: plan, done: [], left: run.left, isDryRun: true))
             return .done
         }
         if !yes { show(plan, run.left, on: console) }
@@ -65,33 +65,31 @@ struct SetupCommand: ConsoleCommand {
         if run.left.isEmpty { status = .worse(status, try warn(of: plan, console)) }
         let settings = try LinkedPlace(site.options, mayBeMissing: true).shownPiece
         try console.answer(
-            SetupAnswer(plan, done: run.done, left: run.left, dryRun: false, settings: settings)
+            SetupAnswer(plan: plan, done: run.done, left: run.left, settings: settings)
         )
         if !run.left.isEmpty {
-            console.show(.note("to go on, run: \(plan.command)"))
+            console.note("to go on, run: \(plan.command)")
         }
         return status
     }
 
     private func show(_ plan: SetupPlan, _ steps: [String], on console: Console) {
-        console.show(.note("this will be done:"))
-        for (number, step) in steps.enumerated() { console.show(.note("\(number + 1). \(step)")) }
-        if !plan.changes.isEmpty { console.show(.note("the settings that change:")) }
-        for line in plan.changeLines { console.show(.note("  \(line)")) }
-        if plan.site.kind == nil { console.show(.warning(explain(ScheduleError.noKind))) }
+        console.note("this will be done:")
+        for (number, step) in steps.enumerated() { console.note("\(number + 1). \(step)") }
+        if !plan.changes.isEmpty { console.note("the settings that change:") }
+        for line in plan.changeLines { console.note("  \(line)") }
+        if plan.site.kind == nil { console.warn(explain(ScheduleError.noKind)) }
     }
 
     /// Reports which parts of a setup this machine lacks, and returns the exit code of that.
     private func warn(of plan: SetupPlan, _ console: Console) throws -> ExitStatus {
         if try plan.answers.encrypts && !plan.site.opensBackups {
-            console.show(
-                .warning(
-                    "no key here opens the backups: run 'grocerydude key check latest' on a machine that has the key"
-                )
+            console.warn(
+                "no key here opens the backups: run 'grocerydude key check latest' on a machine that has the key"
             )
         }
         guard plan.site.kind == nil else { return .done }
-        console.show(.warning("\(ScheduleError.noKind): no further backup is made automatically"))
+        console.warn("\(ScheduleError.noKind): no further backup is made automatically")
         return .partial
     }
 }

@@ -62,7 +62,7 @@ struct UnlinkCommand: ConsoleCommand {
         if !dryRun {
             try await place.write(change, in: home)
             let left = try await UnlinkFolder(folder, context: invocation.context).run()
-            if let left { console.show(.note("'\(left)' was left: there is more in it")) }
+            if let left { console.note("'\(left)' was left: there is more in it") }
         }
         try console.answer(answer)
         return .done

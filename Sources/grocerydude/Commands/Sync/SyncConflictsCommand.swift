@@ -142,11 +142,9 @@ struct SyncConflictsCommand: AsyncParsableCommand {
                 .list(store).unshown
             for row in rows {
                 let held = unshown.first { $0.row == row.row && $0.column == nil }
-                invocation.context.report(
-                    .note(
-                        held.map { "\(row.name) is not shown: \($0.reason)" }
-                            ?? "\(row.description), \(place)"
-                    )
+                invocation.context.note(
+                    held.map { "\(row.name) is not shown: \($0.reason)" }
+                        ?? "\(row.description), \(place)"
                 )
             }
             try invocation.console.answer(SyncRunAnswer(synced, invocation))
@@ -181,7 +179,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
             }
             return try invocation.answer(
                 DoneAnswer(
-                    facts: ["cleared": count],
+                    facts: ["cleared": count] as JSONObject,
                     line: "took \(count) off the list"
                 )
             )

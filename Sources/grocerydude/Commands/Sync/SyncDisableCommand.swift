@@ -26,15 +26,6 @@ struct SyncDisableCommand: SyncingCommand {
 
     @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
-    private struct Facts: Encodable {
-        var store: String
-        var group: String?
-        var unsent: Int64
-        var asBefore: Bool
-        var before: String?
-        var yielded: String?
-    }
-
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let places = try SyncInputs(invocation).places()
         let only = try store.only(in: places)
@@ -58,21 +49,17 @@ struct SyncDisableCommand: SyncingCommand {
         let group = outcome.group.map { " '\($0)'" } ?? ""
         try invocation.console.answer(
             DoneAnswer(
-                facts: Facts(
-                    store: outcome.store,
-                    group: outcome.group,
-                    unsent: outcome.unsent,
-                    asBefore: outcome.isAsBefore,
-                    before: before,
-                    yielded: yielded
-                ),
+                facts: [
+                    "store": outcome.store, "group": outcome.group, "unsent": outcome.unsent,
+                    "asBefore": outcome.isAsBefore, "before": before, "yielded": yielded,
+                ] as JSONObject,
                 line: "'\(outcome.store)' left\(group)"
                     + (outcome.isAsBefore ? ", and is as it was before" : "")
                     + (unsent.isEmpty ? "" : "; \(unsent)")
             )
         )
         for case (let time, let copy?) in [("until now", yielded), ("before", before)] {
-            invocation.context.report(.note("the store as it was \(time) is kept in '\(copy)'"))
+            invocation.context.note("the store as it was \(time) is kept in '\(copy)'")
         }
         return CommandResult(.done)
     }

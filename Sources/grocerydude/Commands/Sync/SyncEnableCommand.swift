@@ -114,9 +114,7 @@ struct SyncEnableCommand: SyncingCommand {
         if let path = invocation.profile.sync.map {
             options.map = try SyncInputs(invocation).map(at: path)
         }
-        options.exclude = exclude
-        options.match = match
-        options.isDryRun = dryRun
+        (options.exclude, options.match, options.isDryRun) = (exclude, match, dryRun)
         let outcome = try await EnableSync(
             in: places,
             folder: SyncInputs(invocation).folder,
@@ -140,7 +138,8 @@ struct SyncEnableCommand: SyncingCommand {
             )
         }
         guard let outcome else { return .declined }
-        try invocation.console.answer(SyncEnableAnswer(outcome, isDryRun: dryRun, invocation))
+        let answer = SyncEnableAnswer(outcome: outcome, isDryRun: dryRun, invocation: invocation)
+        try invocation.console.answer(answer)
         return outcome.synced.map { SyncInputs(invocation).result(of: [$0]) }
             ?? CommandResult(.done)
     }

@@ -24,10 +24,6 @@ struct SyncForgetCommand: SyncingCommand {
 
     @OptionGroup(title: HelpSection.common) var sync: SyncOptions
 
-    private struct Facts: Encodable {
-        var device: String
-    }
-
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let places = try SyncInputs(invocation).places()
         let only = try store.only(in: places)
@@ -43,7 +39,7 @@ struct SyncForgetCommand: SyncingCommand {
             )
         try invocation.console.answer(
             DoneAnswer(
-                facts: Facts(device: name),
+                facts: ["device": name] as JSONObject,
                 line: "'\(name)' is forgotten: the other devices learn of it with the next exchange"
             )
         )

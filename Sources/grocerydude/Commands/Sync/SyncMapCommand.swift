@@ -31,26 +31,23 @@ struct SyncMapCommand: SyncingCommand {
         let places = try SyncInputs(invocation).places()
         let (map, findings) = try SyncMaps(in: places, context: invocation.context)
             .map(of: places.store(named: store))
-        return try invocation.answer(MapAnswer(map, findings))
+        return try invocation.answer(
+            MapAnswer(
+                map: map,
+                text: String(decoding: map.json(), as: UTF8.self),
+                findings: findings
+            )
+        )
     }
 }
 
 /// The answer with a store's map.
-private struct MapAnswer: Answer {
-    var messageType = "summary"
-    var map: SyncMap
-    var findings: [MapProposal.Finding]
-    private let text: String
+private struct MapAnswer: Answer, JSONConvertible {
+    let map: SyncMap
+    let text: String
+    let findings: [MapProposal.Finding]
 
-    private enum CodingKeys: CodingKey {
-        case messageType, map, findings
-    }
-
-    /// - Throws: `FormatBreach` if the map contradicts itself.
-    init(_ map: SyncMap, _ findings: [MapProposal.Finding]) throws {
-        (self.map, self.findings) = (map, findings)
-        text = String(decoding: try map.json(), as: UTF8.self)
-    }
+    var json: JSONObject { ["messageType": "summary", "map": map, "findings": findings] }
 
     func write(to console: Console) {
         for line in findings.lines { console.message(line) }

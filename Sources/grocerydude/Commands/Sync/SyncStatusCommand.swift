@@ -40,7 +40,7 @@ struct SyncStatusCommand: SyncingCommand {
             context: invocation.context
         )
         let stores = try await show.run(places.enabled(named: stores.store), at: invocation.now)
-        try invocation.console.answer(SyncStatusAnswer(stores, invocation))
+        try invocation.console.answer(SyncStatusAnswer(stores: stores, invocation: invocation))
         guard let limit = invocation.profile.sync.maxAge else { return CommandResult(.done) }
         let isFresh = stores.allSatisfy { store in
             guard let last = store.overview.lastExchange else { return false }

@@ -41,25 +41,6 @@ struct InitCommand: InvokedCommand {
     @Flag(name: .shortAndLong, help: "Create the store beside other data in the directory.")
     var yes = false
 
-    private struct Facts: Encodable {
-        /// The store, or the stores directory after a copy.
-        var path: String
-        var items: Int?
-        /// The number of rows that an update added.
-        var added: Int?
-        /// The directory that was copied.
-        var from: String?
-        var stores: Int?
-        var files: Int?
-
-        /// Returns the facts with the number of a store's items.
-        func with(_ store: GroceryStore) throws -> Facts {
-            var facts = self
-            facts.items = try store.items().count
-            return facts
-        }
-    }
-
     func validate() throws {
         guard [testData, update, !from.isEmpty].count(where: \.self) < 2 else {
             throw ValidationError("'--test-data', '--update' and '--from' exclude each other")
@@ -71,8 +52,10 @@ struct InitCommand: InvokedCommand {
         let path = invocation.stores.appending(GroceryStore.fileName).string
         guard !update else {
             let store = try GroceryStore(in: invocation.stores)
-            let facts = try Facts(path: path, added: store.update()).with(store)
-            let added = facts.added ?? 0
+            let added = try store.update()
+            let facts: JSONObject = [
+                "path": path, "added": added, "items": try store.items().count,
+            ]
             let line =
                 added == 0
                 ? "'\(path)' has all of the default data"
@@ -84,9 +67,12 @@ struct InitCommand: InvokedCommand {
             besideOthers: yes,
             withTestData: testData
         )
-        let facts = try Facts(path: path).with(store)
+        let count = try store.items().count
         return try invocation.answer(
-            DoneAnswer(facts: facts, line: "created '\(path)' with \(facts.items ?? 0) items")
+            DoneAnswer(
+                facts: ["path": path, "items": count] as JSONObject,
+                line: "created '\(path)' with \(count) items"
+            )
         )
     }
 
@@ -97,17 +83,15 @@ struct InitCommand: InvokedCommand {
             tool: invocation.tool,
             context: invocation.context
         ).run(to: invocation.stores)
-        let facts = Facts(
-            path: invocation.stores.string,
-            from: printable(outcome.source),
-            stores: outcome.stores,
-            files: outcome.files
-        )
+        let (path, source) = (invocation.stores.string, printable(outcome.source))
+        let facts: JSONObject = [
+            "path": path, "from": source, "stores": outcome.stores, "files": outcome.files,
+        ]
         let counts = [
             counted(outcome.stores, "store", "stores"), counted(outcome.files, "file", "files"),
             byteCount(outcome.bytes),
         ].joined(separator: ", ")
-        let line = "copied '\(printable(outcome.source))' to '\(facts.path)': \(counts)"
+        let line = "copied '\(source)' to '\(path)': \(counts)"
         return try invocation.answer(
             DoneAnswer(facts: facts, line: line),
             problems: outcome.problems

@@ -24,11 +24,6 @@ extension SampleCommand {
         @OptionGroup(title: HelpSection.common) var stores: StoresOptions
         @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
-        private struct Facts: Encodable {
-            var path: String
-            var items: Int
-        }
-
         func run(_ invocation: Invocation) async throws -> CommandResult {
             let (json, count) = try GroceryStore(in: invocation.stores).exportItems(of: owner)
             guard file != "-" else {
@@ -42,7 +37,7 @@ extension SampleCommand {
             let items = counted(count, "item", "items")
             return try invocation.answer(
                 DoneAnswer(
-                    facts: Facts(path: file, items: count),
+                    facts: ["path": file, "items": count] as JSONObject,
                     line: "exported \(items) to '\(file)'"
                 )
             )
@@ -78,13 +73,6 @@ extension SampleCommand {
         @Flag(help: "Replace items that are there already by those of the file.")
         var replace = false
 
-        private struct Facts: Encodable {
-            var added: Int
-            var present: Int
-            var replaced: Int
-            var owner: String?
-        }
-
         func run(_ invocation: Invocation) async throws -> CommandResult {
             let store = try GroceryStore(in: invocation.stores)
             let imported = try store.importItems(
@@ -92,17 +80,15 @@ extension SampleCommand {
                 from: file == "-" ? "standard input" : file,
                 replacing: replace
             )
-            let facts = Facts(
-                added: imported.added,
-                present: imported.present,
-                replaced: imported.replaced,
-                owner: imported.owner
-            )
-            let owner = facts.owner.map { " of '\(printable(bytes: $0.utf8))'" } ?? ""
+            let facts: JSONObject = [
+                "added": imported.added, "present": imported.present,
+                "replaced": imported.replaced, "owner": imported.owner,
+            ]
+            let owner = imported.owner.map { " of '\(printable(bytes: $0.utf8))'" } ?? ""
             let parts = [
-                "added \(counted(facts.added, "item", "items"))\(owner)",
-                facts.replaced == 0 ? nil : "replaced \(facts.replaced)",
-                facts.present == 0 ? nil : "\(facts.present) were there already",
+                "added \(counted(imported.added, "item", "items"))\(owner)",
+                imported.replaced == 0 ? nil : "replaced \(imported.replaced)",
+                imported.present == 0 ? nil : "\(imported.present) were there already",
             ]
             let line = parts.compactMap(\.self).joined(separator: "; ")
             return try invocation.answer(DoneAnswer(facts: facts, line: line))

@@ -61,7 +61,7 @@ struct SampleCommand: AsyncParsableCommand {
         func run(_ invocation: Invocation) async throws -> CommandResult {
             try GroceryStore(in: invocation.stores).add(name: name, quantity: quantity, unit: unit)
             return try invocation.answer(
-                DoneAnswer(facts: ["added": name], line: "added '\(name)'")
+                DoneAnswer(facts: ["added": name] as JSONObject, line: "added '\(name)'")
             )
         }
     }
@@ -79,14 +79,9 @@ struct SampleCommand: AsyncParsableCommand {
         @OptionGroup(title: HelpSection.common) var stores: StoresOptions
         @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
-        private struct Facts: Encodable {
-            var removed: String
-            var count: Int
-        }
-
         func run(_ invocation: Invocation) async throws -> CommandResult {
             let count = try GroceryStore(in: invocation.stores).remove(name: name)
-            let facts = Facts(removed: name, count: count)
+            let facts: JSONObject = ["removed": name, "count": count]
             return try invocation.answer(
                 DoneAnswer(facts: facts, line: "removed \(count) × '\(name)'")
             )

@@ -36,7 +36,7 @@ protocol ExchangingCommand: SyncingCommand {
 extension ExchangingCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
         guard !invocation.profile.sync.isEnabled else { return try await exchange(invocation) }
-        invocation.context.report(.note("nothing is exchanged: 'sync.enabled' is false"))
+        invocation.context.note("nothing is exchanged: 'sync.enabled' is false")
         try invocation.console.answer(SyncRunAnswer([], invocation))
         var result = CommandResult(.done)
         result.isUneventful = true

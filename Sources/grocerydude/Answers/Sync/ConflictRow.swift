@@ -71,7 +71,7 @@ struct ConflictRow: AnswerRow, JSONConvertible {
             let rows = rows.filter { $0.kind == kind }
             if !rows.isEmpty { console.answer(lines: [title] + Self.lines(rows, several)) }
         }
-        if rows.isEmpty { console.message("no edit has lost, and all rows are shown") }
+        if rows.isEmpty { console.message("no lost edits and no hidden rows are known") }
     }
 
     /// The maximum number of hidden rows that are printed one by one.

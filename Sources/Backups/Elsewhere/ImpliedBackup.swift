@@ -3,9 +3,10 @@ internal import Files
 package import Foundation
 internal import Remotes
 
-// Several machines, and several stores directories of one machine, may share a folder, and others may write to it. The
-// newest backup in the folder may thus be of other data than a restore replaces.
 /// The backup that a restore uses if none is named.
+///
+/// Several machines, and several stores directories of one machine, may share a folder, and others may write to it. The
+/// newest backup in the folder may thus be of other data than a restore replaces.
 public struct ImpliedBackup: Sendable {
     /// A backup of the own origin with a trusted signature, else one of the origin that this one may continue.
     public var backup: Backup

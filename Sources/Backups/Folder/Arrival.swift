@@ -25,7 +25,7 @@ package struct Arrival {
         self.annotation = annotation
     }
 
-    /// Gives an archive its name, so that it becomes visible.
+    /// Gives the archive its name, so that it becomes visible.
     ///
     /// The annotation is written before.
     /// - Parameters:
@@ -85,7 +85,7 @@ package struct Arrival {
         backup.file = RemoteFile(name: name, size: backup.size, location: location)
         backup.file.hash = hash
         var problems: [Problem?] = []
-        if let annotation = annotation {
+        if let annotation {
             var annotations = try await folder.annotations()
             try await annotations.adopt(annotation, of: backup, at: date)
             var annotated = [backup]

@@ -46,7 +46,7 @@ package struct NewBackup {
         self.note = note
     }
 
-    /// Gives an archive the next free name of its minute.
+    /// Gives the archive the next free name of its minute.
     ///
     /// Tags, note and reason are written before the archive becomes visible, so that every policy sees them.
     /// - Parameters:

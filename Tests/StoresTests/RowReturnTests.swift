@@ -137,7 +137,7 @@ struct RowReturnTests {
             live: ["INSERT INTO item VALUES ('y', 2, x'01', 'c')"]
         )
         #expect(try bring("item", where: "v = 'a'").inserted == 1)
-        #expect(try bring("item", where: "v = 'b'", .replace).replaced == 1)
+        #expect(try bring("item", where: "v = 'b'", .replace).removed == 1)
         #expect(try content("SELECT rowid, v FROM item ORDER BY 1") == "x|a\ny|b\n")
     }
 

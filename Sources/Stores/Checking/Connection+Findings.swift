@@ -199,11 +199,7 @@ extension Database {
     private func isFalseAlarm(_ line: String) throws -> Bool {
         let start = "NULL value in "
         guard line.hasPrefix(start) else { return false }
-        let tables = try String.fetchAll(
-            self,
-            sql: "SELECT name FROM main.sqlite_schema WHERE type = 'table'"
-        )
-        for table in tables where line.hasPrefix("\(start)\(table).") {
+        for table in try namesOfTables() where line.hasPrefix("\(start)\(table).") {
             let column = String(line.dropFirst(start.count + table.count + 1))
             guard try columns(in: table).contains(where: { $0.name == column }) else { continue }
             // SQLite does not look for NULL where a column is NOT NULL.

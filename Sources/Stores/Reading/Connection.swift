@@ -111,15 +111,7 @@ final class Connection {
     ///
     /// Virtual tables keep their rows in others, and may need a missing module.
     func tables() throws -> [String] {
-        try access { database in
-            try String.fetchAll(
-                database,
-                sql: """
-                    SELECT name FROM sqlite_master
-                    WHERE type = 'table' AND rootpage > 0 ORDER BY name
-                    """
-            )
-        }
+        try access { try $0.namesOfTables() }
     }
 
     /// Plays back a journal or a log into the database.
@@ -168,4 +160,17 @@ package func distrust(
     }
     let code = csqlite_distrust(database, runsTriggers ? 1 : 0)
     guard code == SQLITE_OK else { throw StoreError(name, code: code, of: database) }
+}
+
+extension Database {
+    /// Returns the names of the tables with rows of their own.
+    func namesOfTables() throws -> [String] {
+        try String.fetchAll(
+            self,
+            sql: """
+                SELECT name FROM sqlite_master
+                WHERE type = 'table' AND rootpage > 0 ORDER BY name
+                """
+        )
+    }
 }

@@ -90,18 +90,18 @@ struct KeyChanges {
 
     /// Returns whether a text that only one row may have was at another key before.
     private static func hasMovedNames(_ capture: TableCapture) throws -> Bool {
-        let table = capture.table
-        guard capture.changed.count > 1 else { return false }
-        return try table.uniqueNames.contains { places in
-            var names: [[RowImage.Part]: RowKey] = [:]
-            for row in capture.changed {
-                names[places.map { table.columns[$0].part(row.values) }] = row.old.key
+        let (table, numbers, unique) = (capture.table, capture.numbers, capture.table.uniqueNames)
+        // A key that identifies rows is where it was if its row is.
+        guard table.hasOwnIDs, capture.changed.count > 1, !unique.isEmpty else { return false }
+        let olds = try capture.changed.map { ($0.old.key, try table.parts(of: $0.old, numbers)) }
+        return unique.contains { places in
+            let news = capture.changed.map { row in
+                (places.map { table.columns[$0].part(row.values) }, row.old.key)
             }
-            return try capture.changed.contains { row in
-                let parts = try table.parts(of: row.old, capture.numbers)
-                let name = places.map { parts[capture.numbers[$0]] ?? .value(.null) }
-                return name.contains(where: \.isText)
-                    && names[name].map { $0 != row.old.key } ?? false
+            let names = Dictionary(news) { $1 }
+            return olds.contains { key, parts in
+                let name = places.map { parts[numbers[$0]] ?? .value(.null) }
+                return name.contains(where: \.isText) && names[name].map { $0 != key } ?? false
             }
         }
     }

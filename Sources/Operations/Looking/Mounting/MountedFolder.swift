@@ -105,8 +105,12 @@ final class MountedFolder: MountedTree {
         if let unreachable, state.withLock({ $0.listed != nil }) { throw unreachable }
         if let unreachable { context.warnOfUnknown(unreachable) }
         let backups = listing.backups
-        let newest = try? await ImpliedBackup.latest(in: folder, among: backups, now: now()) { _ in
-        }.backup
+        let newest = try? await ImpliedBackup.latest(
+            in: folder,
+            among: backups,
+            now: now(),
+            fetching: { _ in }
+        ).backup
         state.withLock { state in
             let old = Dictionary(grouping: state.numbers.values) { $0.backup.name.exact }
             let names = Self.names(backups)

@@ -1,11 +1,5 @@
 public import Foundation
 
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
-
 /// The offsets of local clocks from UTC.
 public struct LocalZone: Sendable {
     private let rules: @Sendable (Date) -> Int

@@ -1,11 +1,6 @@
 internal import CFiles
+internal import Foundation
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// An open directory.
 ///

@@ -1,11 +1,6 @@
+internal import Foundation
 internal import Synchronization
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// A watch on some directories, which notices created, removed and written names.
 ///

@@ -1,11 +1,6 @@
 internal import CFiles
+internal import Foundation
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// The system's record of a file (stat(2)), without following a symbolic link.
 public struct FileInfo: Sendable, Equatable {

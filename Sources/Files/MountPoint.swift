@@ -1,11 +1,6 @@
 internal import CFiles
+internal import Foundation
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 extension FilePath {
     /// Returns whether something is mounted here: a file system, or another directory of the same one.

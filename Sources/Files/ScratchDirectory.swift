@@ -1,11 +1,6 @@
+internal import Foundation
 internal import Synchronization
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// A private directory with mode 0700 that is removed with its last reference.
 ///

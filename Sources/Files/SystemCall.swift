@@ -1,10 +1,5 @@
+internal import Foundation
 internal import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// Repeats a system call as long as a signal interrupts it (EINTR).
 ///

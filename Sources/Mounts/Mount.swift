@@ -1,12 +1,7 @@
 internal import CFuse
 internal import Files
+internal import Foundation
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// A tree that is mounted in a directory, read-only, until `serve` ends.
 ///

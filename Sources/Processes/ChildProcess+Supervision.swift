@@ -1,13 +1,8 @@
 internal import Files
+internal import Foundation
 internal import Subprocess
 internal import Synchronization
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 extension ChildProcess {
     /// The time limits of a program.

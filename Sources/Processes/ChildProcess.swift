@@ -1,12 +1,7 @@
 public import Files
+internal import Foundation
 internal import Subprocess
 internal import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// A program that runs as a child process, usually without a terminal.
 public struct ChildProcess: Sendable {

@@ -1,10 +1,5 @@
+internal import Foundation
 internal import Synchronization
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// The maximum number of files that this program may have open at once (setrlimit(2)).
 public enum OpenFilesLimit {

@@ -2,12 +2,6 @@ internal import Files
 public import Foundation
 public import SystemPackage
 
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
-
 /// A file of trusted keys in OpenSSH's format (ssh-keygen(1), "ALLOWED SIGNERS").
 ///
 /// Certificates, and keys other than Ed25519, are skipped, since they sign no backups.

@@ -1,10 +1,5 @@
+internal import Foundation
 internal import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// An agent that keeps private keys, reached through a socket (draft-miller-ssh-agent).
 struct SSHAgent: Sendable {

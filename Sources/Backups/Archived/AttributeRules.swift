@@ -1,11 +1,6 @@
 package import Archives
 internal import Files
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
+internal import Foundation
 
 /// The rules for owners and modes of restored files.
 package struct AttributeRules {

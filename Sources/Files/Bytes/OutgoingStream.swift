@@ -1,12 +1,7 @@
 internal import CFiles
+internal import Foundation
 internal import Synchronization
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// A stream of bytes to another program; one thread writes.
 public final class OutgoingStream: ByteSink {
@@ -55,12 +50,6 @@ public final class OutgoingStream: ByteSink {
 }
 
 private func closeDescriptor(_ descriptor: CInt) -> CInt { close(descriptor) }
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// A pipe (pipe(2)) whose ends only the program that receives them inherits.
 ///

@@ -1,10 +1,5 @@
+internal import Foundation
 internal import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 extension FilePath {
     /// Returns the command that gives a path back to this user, if root made it in a directory of the user.

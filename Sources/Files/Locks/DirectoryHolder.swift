@@ -1,10 +1,5 @@
+internal import Foundation
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// A holder that keeps access to a directory, or to something in it, when another directory takes its name.
 ///

@@ -1,10 +1,5 @@
+internal import Foundation
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// A lock on a directory that keeps other runs out until it is released (flock(2)).
 ///

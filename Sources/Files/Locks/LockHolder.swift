@@ -1,10 +1,5 @@
+internal import Foundation
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// The process that holds a lock.
 public struct LockHolder: Sendable, Equatable, CustomStringConvertible {

@@ -1,11 +1,6 @@
 internal import CFiles
+internal import Foundation
 internal import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// A lock that only runs of one user can take: one byte per directory in a file of mode 0600.
 ///

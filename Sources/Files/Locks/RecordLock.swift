@@ -1,10 +1,5 @@
 internal import CFiles
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
+internal import Foundation
 
 extension File {
     /// Finds another process that has a record lock (fcntl(2)) in a range of the file.

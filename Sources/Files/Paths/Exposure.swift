@@ -1,10 +1,5 @@
+internal import Foundation
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// The reason why other users can decide the content of a file: they may change the file, or a directory on its path.
 ///

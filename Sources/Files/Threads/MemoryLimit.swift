@@ -1,10 +1,5 @@
 internal import CFiles
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
+internal import Foundation
 
 /// A limit on the memory that this program may map (setrlimit(2), RLIMIT_AS, RLIMIT_DATA).
 ///

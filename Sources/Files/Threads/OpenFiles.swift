@@ -1,10 +1,5 @@
 internal import CFiles
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
+internal import Foundation
 
 /// The files that this program may still open (setrlimit(2)).
 public enum OpenFiles {

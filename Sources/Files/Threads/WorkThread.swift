@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
+internal import Foundation
 internal import Synchronization
 
 /// A thread of the system that runs one piece of work (pthread_create(3)).

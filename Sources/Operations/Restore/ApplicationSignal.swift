@@ -1,11 +1,6 @@
 internal import Files
+internal import Foundation
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// A signal for the process whose number is in a file, such as `HUP:/run/app.pid`.
 public struct ApplicationSignal: Sendable, Equatable, CustomStringConvertible {

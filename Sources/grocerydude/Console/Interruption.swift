@@ -1,11 +1,6 @@
+internal import Foundation
 internal import Processes
 internal import Synchronization
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// The handling of signals that ask the program to stop.
 ///

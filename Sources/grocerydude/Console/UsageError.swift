@@ -2,11 +2,6 @@ internal import ArgumentParser
 internal import Files
 internal import SystemPackage
 
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 internal import Foundation
 
 /// An error for a command line that the parser rejects.

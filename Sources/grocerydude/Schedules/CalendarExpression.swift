@@ -1,12 +1,6 @@
 internal import Backups
 internal import Foundation
 
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
-
 /// The times of an expression in cron's or systemd's own form, to the minute.
 ///
 /// Both accept days that do not exist, such as the 30th of February, and never run on them.

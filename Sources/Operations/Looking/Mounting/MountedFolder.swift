@@ -6,12 +6,6 @@ internal import Remotes
 internal import Synchronization
 internal import SystemPackage
 
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
-
 /// A tree with the backups of a folder as directories, each by its name, and `latest`, a link to the newest.
 ///
 /// On access, it lists the folder again if the last listing is too old. A backup that cannot be opened still appears

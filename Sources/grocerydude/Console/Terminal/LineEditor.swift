@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
+internal import Foundation
 
 /// An editor for lines that the user types on a terminal, with keys for editing and for earlier lines.
 ///

@@ -1,13 +1,8 @@
 internal import CFuse
 internal import Files
+internal import Foundation
 internal import Synchronization
 internal import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// A server that answers the kernel's requests about a tree on the threads of its queue.
 final class Server: Sendable {
@@ -162,7 +157,7 @@ final class Server: Sendable {
         for request: UnsafeMutableRawPointer
     ) throws(Errno) {
         guard let source = opened.withLock({ $0.files[file] }) else { throw .badFileDescriptor }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 64)
+        let buffer = UnsafeMutableRawBufferPointer.aligned(byteCount: count)
         defer { buffer.deallocate() }
         do {
             let length = try source.read(into: buffer, at: offset)

@@ -30,7 +30,7 @@ extension ArchiveReader {
             throw unsupported(zip_get_error(archive).pointee.zip_err)
         }
         defer { zip_fclose(stream) }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
+        let buffer = UnsafeMutableRawBufferPointer.aligned(byteCount: 256 << 10)
         defer { buffer.deallocate() }
         while true {
             let count = zip_fread(stream, buffer.baseAddress, UInt64(buffer.count))

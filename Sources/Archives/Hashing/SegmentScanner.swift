@@ -15,10 +15,7 @@ public final class SegmentScanner {
 
     /// The work of one thread; the pipeline hands it over and back.
     private final class Job: @unchecked Sendable {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Segment.size,
-            alignment: 64
-        )
+        let buffer = UnsafeMutableRawBufferPointer.aligned(byteCount: Segment.size)
         var hasher: SectorHasher?
         var length = 0
         var scanned = Scanned(index: 0, digest: .ofNothing, sectors: [])

@@ -26,8 +26,8 @@ final class EntryStream {
         self.entry = entry
         offset = try entry.archive.dataOffset(entry)
         left = entry.compressedSize
-        input = .allocate(byteCount: partSize, alignment: 64)
-        output = .allocate(byteCount: partSize, alignment: 64)
+        input = .aligned(byteCount: partSize)
+        output = .aligned(byteCount: partSize)
         inflater.startStream()
     }
 

@@ -3,10 +3,7 @@ internal import Files
 /// One thread's buffers and decompressor, for one segment at a time.
 final class SegmentBuffers {
     private let inflater = SegmentInflater()
-    private let input = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: Segment.compressedLimit,
-        alignment: 64
-    )
+    private let input = UnsafeMutableRawBufferPointer.aligned(byteCount: Segment.compressedLimit)
     /// The output buffer, created for callers without a buffer of their own.
     private var output: UnsafeMutableRawBufferPointer?
 
@@ -18,7 +15,7 @@ final class SegmentBuffers {
     /// The buffer for a whole segment.
     var space: UnsafeMutableRawBufferPointer {
         if let output { return output }
-        let made = UnsafeMutableRawBufferPointer.allocate(byteCount: Segment.size, alignment: 64)
+        let made = UnsafeMutableRawBufferPointer.aligned(byteCount: Segment.size)
         output = made
         return made
     }

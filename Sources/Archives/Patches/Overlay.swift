@@ -39,7 +39,7 @@ final class Overlay: @unchecked Sendable {
 
         fileprivate func take() -> UnsafeMutableRawBufferPointer {
             spare.withLock { $0.spaces.popLast() }
-                ?? .allocate(byteCount: Segment.size, alignment: 64)
+                ?? .aligned(byteCount: Segment.size)
         }
 
         fileprivate func giveBack(_ space: UnsafeMutableRawBufferPointer) {

@@ -38,14 +38,8 @@ final class WriteJob: @unchecked Sendable {
 
     private static let piecesLimit = 512
 
-    private let input = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: Segment.size,
-        alignment: 64
-    )
-    private let output = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: Segment.size,
-        alignment: 64
-    )
+    private let input = UnsafeMutableRawBufferPointer.aligned(byteCount: Segment.size)
+    private let output = UnsafeMutableRawBufferPointer.aligned(byteCount: Segment.size)
     private(set) var pieces: [Piece] = []
     private var filled = 0
     private var directories = HeldDirectories()

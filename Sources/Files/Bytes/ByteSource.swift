@@ -85,3 +85,10 @@ extension ByteSink {
     public func beginWriteback(from offset: Int64, length: Int64) {}
     public func finishWriteback(from offset: Int64, length: Int64) {}
 }
+
+extension UnsafeMutableRawBufferPointer {
+    /// Returns new memory that begins at a cache line; the caller deallocates it.
+    public static func aligned(byteCount: Int) -> Self {
+        allocate(byteCount: byteCount, alignment: 64)
+    }
+}

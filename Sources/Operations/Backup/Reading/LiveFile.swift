@@ -25,10 +25,7 @@ final class LiveFile {
     /// - Parameter advanced: called after each segment; throws to stop.
     /// - Throws: `FileError`; errors of `advanced`.
     func look(_ advanced: () throws -> Void) throws {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Segment.size,
-            alignment: 64
-        )
+        let buffer = UnsafeMutableRawBufferPointer.aligned(byteCount: Segment.size)
         defer { buffer.deallocate() }
         var digests: [Digest] = []
         for index in 0..<Segment.count(forSize: info.size) {

@@ -21,10 +21,7 @@ struct KnownContent {
     func isContent(of path: FilePath, _ context: OperationContext) throws -> Bool {
         let file = try File.open(path)
         guard try file.info().size == size else { return false }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Segment.size,
-            alignment: 64
-        )
+        let buffer = UnsafeMutableRawBufferPointer.aligned(byteCount: Segment.size)
         defer { buffer.deallocate() }
         var sum = Checksum()
         var read: [Digest] = []

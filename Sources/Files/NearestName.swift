@@ -1,8 +1,9 @@
 /// Returns the most likely correction of a misspelt name; `nil` if no name is similar.
 public func nearestName(to name: String, among names: some Sequence<String>) -> String? {
-    let limit = max(1, name.count / 3)
+    let limit = name.count < 2 ? 0 : max(1, name.count / 3)
     let near = names.map { (name: $0, distance: editDistance(from: name, to: $0)) }
-        .filter { $0.distance <= limit }
+        // Any two letters are as like another two; a longer name may have both.
+        .filter { $0.distance <= (name.count == 2 && $0.name.count <= 2 ? 0 : limit) }
     // Of equally similar names the first wins, so that the result does not depend on chance.
     return near.min { $0.distance < $1.distance }?.name
 }

@@ -17,6 +17,8 @@ public enum ArchiveError: ExplainedError, Equatable {
     case unsafeEntry(FilePath, entry: String, reason: String)
     /// Two entries have the same name, or would have it on a file system that ignores case.
     case duplicateEntry(FilePath, entry: String, other: String)
+    /// An archive that is being written would have two entries with one name, which nobody could restore.
+    case addedTwice(entry: String)
     /// The archive would unpack to more than the limit.
     case beyondLimit(FilePath, reason: String)
     /// An entry is encrypted.
@@ -42,6 +44,7 @@ public enum ArchiveError: ExplainedError, Equatable {
             "\(name(path)) has '\(entry)' twice"
         case .duplicateEntry(let path, let entry, let other):
             "'\(entry)' and '\(other)' in \(name(path)) are the same name if case is ignored"
+        case .addedTwice(let entry): "'\(entry)' would be in the archive twice"
         case .beyondLimit(let path, let reason): "\(name(path)) is refused: \(reason)"
         case .encrypted(let path, let entry):
             "'\(entry)' in \(name(path)) is encrypted, and there is no password"
@@ -58,6 +61,7 @@ public enum ArchiveError: ExplainedError, Equatable {
             "try another backup; if a program packed this one again, a copy restores without the manifest: zip -d \(name(path)) .grocerydude/manifest.json"
         case .unsafeEntry, .duplicateEntry, .beyondLimit:
             "this archive may be hostile: do not unpack it with another program either"
+        case .addedTwice: "run the command again, and report this if it says so again"
         case .encrypted, .unsupported:
             "unpack it with the program that made it, and restore from a plain zip"
         }

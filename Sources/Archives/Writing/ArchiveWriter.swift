@@ -34,6 +34,8 @@ public final class ArchiveWriter {
     private var givenUp: Int?
     private let central: Spool
     private var entryCount: UInt64 = 0
+    /// The hashes of all entries' names, of which no two are the same.
+    private var names: Set<Int> = []
     /// The files that changed before they were read, and are not in the archive.
     private var refused: [EntryAttributes] = []
 
@@ -335,6 +337,11 @@ public final class ArchiveWriter {
     }
 
     private func appendCentral(_ record: EntryRecord) throws {
+        // A file and a directory with one name exclude each other, too.
+        let name = record.name.last == UInt8(ascii: "/") ? record.name.dropLast() : record.name[...]
+        guard names.insert(name.hashValue).inserted else {
+            throw ArchiveError.addedTwice(entry: String(decoding: name, as: UTF8.self))
+        }
         try central.append(record.central())
         entryCount += 1
     }

@@ -56,6 +56,19 @@ struct ArchiveWriterTests {
         }
     }
 
+    @Test(
+        "An archive never has two entries with one name",
+        arguments: [EntryAttributes.Kind.file, .directory]
+    )
+    func twice(kind: EntryAttributes.Kind) throws {
+        let samples = [
+            try Sample("b", [1]), try Sample("folder/a", [2]), try Sample("b", kind: kind),
+        ]
+        #expect(throws: ArchiveError.addedTwice(entry: "b")) {
+            try writeArchive(to: path, compression: .fast, threads: 2, samples)
+        }
+    }
+
     /// Writes data that shrinks to different sizes.
     ///
     /// Data that shrinks by half or less is written past the sink's buffer, and must follow the record that is

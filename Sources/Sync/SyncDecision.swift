@@ -43,7 +43,7 @@ public enum SyncDecision: ExplainedError, Equatable {
         case .replaced, .otherGroup:
             """
             'grocerydude sync rejoin --take merge': rows that others deleted come back; \
-            'grocerydude sync rejoin --take edits': all devices get the state here; \
+            'grocerydude sync rejoin --take edits': what differs here is an edit for all devices; \
             'grocerydude sync rejoin --take container': the others' state replaces this one, and a copy is kept
             """
         case .otherContainer(_, let was):

@@ -83,6 +83,29 @@ struct GroupMapTests {
         }
     }
 
+    @Test(
+        "that names a synced table or column otherwise is refused, and doubles no row",
+        arguments: [
+            #"{"tables": {"item": {"was": "goods"}}}"#,
+            #"{"tables": {"item": {"columns": {"amount": {"was": "number"}}}}}"#,
+        ]
+    )
+    func otherName(json: String) async throws {
+        try await scene.begin()
+        let before = try scene.items(desk)
+        try publish(json, on: desk)
+        for _ in 0..<2 {
+            let refusal = await #expect(throws: SyncRefusal.self) { try await scene.exchange(desk) }
+            #expect(refusal?.outcome == .needsDecision)
+            #expect(refusal?.description.contains("had another name, but it synced") == true)
+        }
+        try publish("{}", on: desk)
+        try phone.edit("UPDATE item SET amount = 9 WHERE name = 'milk'")
+        try await scene.exchange(desk, phone, desk)
+        #expect(try scene.items(desk) == scene.items(phone))
+        #expect(try scene.items(desk).count == before.count)
+    }
+
     @Test("that leaves a table out and takes it in again finds its rows, and doubles none")
     func takenIn() async throws {
         try await scene.begin()

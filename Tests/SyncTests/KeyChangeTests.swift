@@ -337,15 +337,30 @@ struct KeyChangeTests {
         )
     }
 
-    @Test("is that of an edited row if the row was copied before, and partly edited")
-    func copied() async throws {
+    @Test(
+        "is that of an edited row if the row was copied before, and partly edited",
+        arguments: [
+            (
+                "INSERT INTO p VALUES (3, 'tea', 1); UPDATE p SET n = 'black tea' WHERE id = 2",
+                ["black tea|5", "milk|1", "tea|1"]
+            ),
+            (
+                """
+                INSERT INTO p SELECT id + 2, n, q FROM p; UPDATE p SET n = 'black tea' WHERE id = 2;
+                UPDATE p SET n = 'whole milk' WHERE id = 1
+                """,
+                ["black tea|5", "milk|1", "tea|1", "whole milk|1"]
+            ),
+        ]
+    )
+    func copied(edit: String, rows: [String]) async throws {
         try await expect(
             "CREATE TABLE p (id INTEGER PRIMARY KEY, n TEXT, q INT)",
             "INSERT INTO p VALUES (1, 'milk', 1), (2, 'tea', 1)",
-            desk: "INSERT INTO p VALUES (3, 'tea', 1); UPDATE p SET n = 'black tea' WHERE id = 2",
+            desk: edit,
             phone: "UPDATE p SET q = 5 WHERE id = 2",
             "SELECT n, q FROM p ORDER BY n",
-            ["black tea|5", "milk|1", "tea|1"]
+            rows
         )
     }
 

@@ -65,6 +65,36 @@ struct LossTests {
         #expect(try scene.items(phone) == scene.items(desk))
     }
 
+    @Test("only has two files under each other's names: all devices read both")
+    func exchangedNames() async throws {
+        try await scene.begin()
+        let log = scene.container.appending("a").appending("log")
+        func move(_ from: FilePath, _ to: FilePath) throws {
+            try FileManager.default.moveItem(atPath: from.string, toPath: to.string)
+        }
+        var asides: [FilePath] = []
+        for (device, name) in [(desk, "figs"), (phone, "a name that makes its file longer")] {
+            let before = try Set(scene.files("log"))
+            try device.edit("INSERT INTO item (name) VALUES ('\(name)')")
+            try await scene.exchange(device)
+            let file = try #require(scene.files("log").first { !before.contains($0) })
+            asides.append(scene.container.appending(".aside \(file)"))
+            try move(log.appending(file), asides[asides.count - 1])
+        }
+        let names = asides.map { String($0.lastComponent!.string.dropFirst(".aside ".count)) }
+        try move(asides[0], log.appending(names[1]))
+        try move(asides[1], log.appending(names[0]))
+        let contents = try names.map { try File.contents(of: log.appending($0), limit: 1 << 20) }
+        scene.wait(hours: 2)
+        try await scene.exchange(desk, desk)
+        let after = try names.map { try File.contents(of: log.appending($0), limit: 1 << 20) }
+        #expect(after == contents)
+        try await scene.exchange(phone)
+        let items = try scene.items(desk)
+        #expect(items.count == 4 && items.contains("figs|1|NULL"))
+        #expect(try scene.items(phone) == items)
+    }
+
     @Test("was emptied, and filled by one who did not know all: the others add it at once")
     func refilled() async throws {
         _ = try await send()

@@ -43,6 +43,63 @@ struct RefusedRowTests {
         #expect(try desk.conflicts.isEmpty)
     }
 
+    @Test(
+        "never comes of a value that is taken back: those that have to fit it come with it",
+        arguments: [
+            (["lo = 15, hi = 20"], "hi"), (["lo = 15, hi = 20"], "lo"),
+            (["hi = 20", "lo = 15"], "hi"), (["lo = 15, hi = 20", "hi = 30"], "lo"),
+        ]
+    )
+    func taken(_ edits: [String], _ column: String) async throws {
+        let pair = try DevicePair(
+            schema: "CREATE TABLE span (id INTEGER PRIMARY KEY, lo INT, hi INT, CHECK (lo <= hi))"
+        )
+        let (desk, phone) = (pair.desk, pair.phone)
+        try desk.edit("INSERT INTO span VALUES (1, 1, 10)")
+        for device in [desk, phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(desk, phone, at: 1)
+        for (minutes, edit) in zip([2.0, 3.0], edits) {
+            try desk.edit("UPDATE span SET \(edit)")
+            try await pair.exchange(desk, phone, at: minutes)
+        }
+        let sidecar = try Sidecar(in: phone.sidecarPath)
+        let replaced = try sidecar.conflicts(all: true).filter { $0.column == column }
+        let number = try #require(replaced.map(\.number).min())
+        let later = pair.start + 240
+        #expect(try sidecar.takeConflict(number, at: later, program: "test 1") == .taken)
+        try sidecar.close()
+        try await pair.exchange(phone, desk, at: 5)
+        try pair.expectEqual("SELECT lo, hi FROM span", ["1|10"])
+        #expect(try phone.unshown.isEmpty)
+    }
+
+    @Test(
+        "is nothing that a text in double quotes allows",
+        arguments: [
+            "k TEXT CHECK (k IN (\"a\", \"b\")), n TEXT)",
+            "k TEXT, n TEXT, g TEXT AS (k || \"-\" || n) STORED)",
+            "k TEXT DEFAULT \"a\", n TEXT NOT NULL DEFAULT \"x\")",
+            "k TEXT, n TEXT); CREATE UNIQUE INDEX u ON t (k) WHERE n <> \"gone\"",
+            "k TEXT, n TEXT); CREATE UNIQUE INDEX u ON t (coalesce(k, \"none\"), n)",
+            """
+            k TEXT, n TEXT); CREATE TABLE h (id INTEGER PRIMARY KEY, x TEXT);
+            CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO h (x) VALUES ("new " || new.n); END
+            """,
+            """
+            k TEXT, n TEXT); CREATE VIEW v AS SELECT * FROM t WHERE k = "a"; CREATE TRIGGER vt
+            INSTEAD OF INSERT ON v BEGIN INSERT INTO t (k) VALUES ("a"); END
+            """,
+        ]
+    )
+    func quotedTexts(_ columns: String) async throws {
+        let pair = try DevicePair(schema: "CREATE TABLE t (id INTEGER PRIMARY KEY, \(columns)")
+        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
+        try pair.desk.edit("INSERT INTO t (k, n) VALUES ('a', 'desk')")
+        try pair.phone.edit("INSERT INTO t (k, n) VALUES ('b', 'phone')")
+        try await pair.exchange(pair.desk, pair.phone, pair.desk, at: 1)
+        try pair.expectEqual("SELECT k, n FROM t ORDER BY k", ["a|desk", "b|phone"])
+    }
+
     @Test("is held with SQLite's words, keeps no other row, and appears once it is allowed")
     func words() async throws {
         let pair = try DevicePair(

@@ -279,7 +279,7 @@ struct RowFilesTests {
         return try SyncOverview(of: sidecar).waitingRows.map(\.reason)
     }
 
-    @Test("are none if a text leads out of the directory, through a link, or to a part of a store")
+    @Test("are none if a text leads out, through a link, or to a part of a store, or is too long")
     func outside() async throws {
         try desk.edit("PRAGMA user_version = 3")
         try write("secret", to: "../secret", of: desk)
@@ -296,7 +296,8 @@ struct RowFilesTests {
         )
         let names = [
             "../secret", "/etc/passwd", "link/secret", "alias", "other.sqlite-wal", "", "a//b",
-            "fine",
+            "fine", "data:image/png;base64,iVBO/" + String(repeating: "a", count: 256),
+            String(repeating: "a/", count: 2000) + "a",
         ]
         for name in names { try add("x", name) }
         try await begin()

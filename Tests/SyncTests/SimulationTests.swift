@@ -15,7 +15,7 @@ struct SimulationTests {
     private static let first =
         environment["GROCERYDUDE_SIMULATION_SEED"].flatMap { UInt64($0) }
     /// How many are tried where nobody says how many.
-    private static let fewCount = 300
+    private static let fewCount = 200
 
     @Test("end up equal, lose no edit unlisted and invent none")
     func histories() async throws {

@@ -154,7 +154,7 @@ struct KeyChanges {
                 for move in try child.moves(along: reference, from: names.old, to: names.new) {
                     let change = Change(from: move.from, to: move.to)
                     votes[change, default: 0] += move.isMadeAgain ? 0 : 1
-                    again[change, default: 0] += move.isMadeAgain ? 1 : 0
+                    if move.isMadeAgain { again[change, default: 0] += 1 }
                 }
                 let hasKey = child.hasKey(with: reference)
                 for row in child.capture.gone {
@@ -171,20 +171,20 @@ struct KeyChanges {
             return ($0.0.from, $0.0.to) < ($1.0.from, $1.0.to)
         }
         for (change, moved, likeness) in ranked where try isPossible(change) {
+            let isMadeAgain = again[change].map { $0 == left[change.from] } ?? false
+            let others = deleted[change.from] ?? 0
+            let isWhole = isMadeAgain && others == 0 && likeness.hasText
             // Else the rows were given to another one, which took the place of a deleted one.
-            let isMoved =
-                moved > deleted[change.from] ?? 0
-                ? likeness.equal * 2 >= likeness.filled : likeness.isOfSame
+            let isMoved = moved > others || isWhole ? likeness.isHalf : likeness.isOfSame
             // A row that is nothing but its key has no content; all rows below it were made again.
-            let isKeyAlone = likeness.filled == 0 && again[change] ?? 0 > 0
-            let isMadeAgain = isKeyAlone && again[change] == left[change.from]
-            if try (isMoved || isMadeAgain) && isLiker(change, likeness) { add(change) }
+            let isKeyAlone = likeness.filled == 0 && isMadeAgain
+            if try (isMoved || isKeyAlone) && isLiker(change, likeness) { add(change) }
         }
     }
 
     /// Returns whether two keys' rows are more alike than each is like the row that has its key now, or had it.
     ///
-    /// With `byText`, a text that is alike outweighs as many numbers.
+    /// With `byText`, a text that is alike outweighs as many numbers, unless all else stayed at the key.
     private func isLiker(
         _ change: Change,
         _ likeness: Likeness,
@@ -195,6 +195,7 @@ struct KeyChanges {
             let stayed = try self.likeness(Change(from: key, to: key))
             return likeness.equal > stayed.equal
                 || byText && likeness.equal == stayed.equal && likeness.hasText && !stayed.hasText
+                    && stayed.equal + 1 < stayed.filled
         }
     }
 
@@ -236,11 +237,10 @@ struct KeyChanges {
             }
         )
         guard table.hasOwnIDs, shifts.count == 1, let shift = shifts.first ?? nil else { return }
-        for from in olds.keys.sorted() {
-            guard case .rowID(let number) = from else { continue }
-            let change = Change(from: from, to: .rowID(number &+ shift))
+        for case .rowID(let number) in olds.keys.sorted() {
+            let change = Change(from: .rowID(number), to: .rowID(number &+ shift))
             let likeness = try likeness(change)
-            guard likeness.equal > 0, likeness.equal * 2 >= likeness.filled,
+            guard likeness.equal > 0, likeness.isHalf,
                 try isPossible(change) && isLiker(change, likeness)
             else { continue }
             add(change)
@@ -253,9 +253,8 @@ struct KeyChanges {
     /// Content without a text may be equal by chance.
     private mutating func followMoves() throws {
         var places: [[RowImage.Part]: [RowKey]] = [:]
-        for key in news.keys.sorted(by: >) where sources[key] == nil {
-            guard let values = news[key]?.values else { continue }
-            places[columns.map { $0.column.part(values) }, default: []].append(key)
+        for (key, row) in news.sorted(by: { $0.key > $1.key }) where sources[key] == nil {
+            places[columns.map { $0.column.part(row.values) }, default: []].append(key)
         }
         var moves: [Change] = []
         for from in olds.keys.sorted() where targets[from] == nil && news[from] != nil {
@@ -268,9 +267,12 @@ struct KeyChanges {
             places[content]?.removeLast()
             moves.append(change)
         }
-        // A row may have been copied, and then edited.
-        if moves.count == 1, try !isOther(at: moves[0].from) { return }
-        for move in moves { add(move) }
+        let taken = Set(moves.map(\.to))
+        for move in moves {
+            // A row may have been copied to a free key, and then edited.
+            let mayBeCopy = moves.count == 1 || olds[move.to] == nil && !taken.contains(move.from)
+            if try !mayBeCopy || isOther(at: move.from) { add(move) }
+        }
     }
 
     /// The greatest number of rows whose content is searched in the whole table.
@@ -348,8 +350,7 @@ struct KeyChanges {
             var last = capture.greatestKey
         else { return }
         var lost: LostRows?
-        for key in Set(olds.keys).union(news.keys).sorted(by: >) {
-            if news[key] == nil { continue }
+        for key in news.keys.sorted(by: >) {
             // A row between them stayed as it was.
             guard key == last, targets[key] == nil, sources[key] == nil else { return }
             if case .rowID(let number) = key { last = .rowID(number &- 1) }
@@ -403,8 +404,7 @@ struct KeyChanges {
         }
         // The id of a row that its key identifies cannot become that of another row.
         if !table.hasOwnIDs, news[change.from] != nil || olds[change.to] != nil { return false }
-        if try isNamed(change.from) { return false }
-        return try olds[change.to] == nil || !isNamed(change.to)
+        return try !isNamed(change.from) && (olds[change.to] == nil || !isNamed(change.to))
     }
 
     private func likeness(_ change: Change) throws -> Likeness {

@@ -29,6 +29,9 @@ struct Likeness {
     /// Whether most columns are alike; it is `false` if there is nothing to compare.
     var isOfMost: Bool { equal * 2 > filled }
 
+    /// Whether half of the columns are alike, or more.
+    var isHalf: Bool { equal * 2 >= filled }
+
     /// Whether the rows show that a number means the same row in both stores.
     var provesNumber: Bool { isOfMost && !hasOtherText }
 

@@ -41,7 +41,9 @@ struct RenameCheck {
     }
 
     private func check(_ table: TableMapping, _ name: ExactString, gone: Set<ExactString>) throws {
-        guard rules(of: table)?.was == nil else { return }
+        // A former name of the map that never synced here is a mistake, unless it says that the table is new.
+        let own = table.schema.name.exact
+        guard rules(of: table)?.was?.description.exact != own else { return }
         let columns = present.columnNames(of: name)
         let alike = gone.sorted().first { gone in
             let common = former.columnNames(of: gone).intersection(columns).count
@@ -62,7 +64,7 @@ struct RenameCheck {
             .filter { !dependsOnModel($0, of: table) }
         for column in table.columns where new.contains(column.name.description.exact) {
             let schema = table.schema.columns[column.place]
-            guard let key = ColumnName(schema.name), rules?.renamed[key] == nil else { continue }
+            guard let key = ColumnName(schema.name), rules?.renamed[key] != key else { continue }
             let type = present.type(of: column.name.description.exact, in: name)
             let alike = try gone.sorted().first { gone in
                 try former.type(of: gone, in: name) == type || hasValues(of: gone, column, table)

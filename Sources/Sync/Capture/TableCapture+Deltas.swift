@@ -71,9 +71,10 @@ extension TableCapture {
         }
         var cells = try zip(table.columns, capture.wires(row.values, of: table, known))
             .map { Cell($0.name, stamp, $1) }
-        if let old = renamed[row.key], let state = try capture.access.states.known(old.id)?.state {
+        let former = try renamed[row.key].flatMap { try capture.access.states.known($0.id)?.state }
+        if let former {
             // Other devices' edits under the former key go on to win or lose by their own times.
-            cells = cells.map { $0.following(state, known?.state, of: table, capture.stamp) }
+            cells = cells.map { $0.following(former, known?.state, of: table, capture.stamp) }
         }
         if let known, kind != .edits {
             try listLosses(of: &cells, to: known, kind, capture)
@@ -93,7 +94,11 @@ extension TableCapture {
             return try capture.send(RowDelta(row.id, delta), in: table.name)
         }
         let isKnown = kind == .seed && known?.state.isAlive == true && known?.state.birth != nil
-        let birth = isKnown ? nil : stamp
+        // If only the form of the key differs, the row gets no younger than one that waits for the key.
+        let age =
+            try renamed[row.key]?.hasKey(equalTo: row.values, in: table, numbers) == true
+            ? former?.birth : nil
+        let birth = isKnown ? nil : age ?? stamp
         let state = RowState(causalLength: length, birth: birth, cells: cells)
         if let known, !known.state.isAlive, kind != .edits {
             // The row was deleted elsewhere, so it is deleted here too.

@@ -80,12 +80,15 @@ struct Intake {
     private func isKnown(_ file: RemoteFile) throws -> Bool {
         try sidecar.read { access in
             if try access.files.hasSeen(name: file.name, size: file.size) { return true }
-            // A file of this device is here already; if it is damaged, it is sent again.
-            if try access.files.file(named: file.name)?.isOwn == true { return true }
             guard let waiting = try access.files.waiting(file.name) else { return false }
             return waiting.size == file.size && now - waiting.tried < Self.patience
                 && now >= waiting.tried
         }
+    }
+
+    /// Returns whether this device has written a file of this name: it is damaged, or has another's content.
+    private func isOwnName(_ file: RemoteFile) throws -> Bool {
+        try sidecar.read { try $0.files.file(named: file.name)?.isOwn == true }
     }
 
     /// Fetches unknown files in one batch.
@@ -112,6 +115,7 @@ struct Intake {
             // The file was removed after it was listed.
             return
         } catch let error as FileError where !error.isNoSpace {
+            if try isOwnName(file) { return }
             // This says nothing about its content, so the next run tries again.
             let kind = ContainerName.isMeant(by: file.name) ? nil : WaitingFile.Kind.foreign
             try wait(for: file, error, kind, triedAt: 0)
@@ -191,6 +195,9 @@ struct Intake {
         _ kind: WaitingFile.Kind? = nil,
         triedAt tried: Int64? = nil
     ) throws {
+        let isNewer = (error as? ChangeError)?.isOfVersion == true
+        // If a file of this device is damaged, its content is here.
+        let kind = try kind ?? (isNewer ? .newer : isOwnName(file) ? .foreign : .unread)
         try sidecar.write { access in
             try access.files.wait(
                 for: WaitingFile(
@@ -200,7 +207,6 @@ struct Intake {
                     tried: tried ?? now,
                     reason: explain(error),
                     kind: kind
-                        ?? ((error as? ChangeError)?.isOfVersion == true ? .newer : .unread)
                 )
             )
         }

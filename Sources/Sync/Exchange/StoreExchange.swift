@@ -172,6 +172,7 @@ public struct StoreExchange {
         guard let member = cut.members.first else {
             throw StoreError.unreadable(store.path.description, reason: "it is not there")
         }
+        try member.snapshot.requireWholePages()
         return member.snapshot
     }
 

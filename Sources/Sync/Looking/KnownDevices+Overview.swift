@@ -9,7 +9,8 @@ extension KnownDevices {
         let said = try access.integer("said") ?? 0
         var devices = try access.rows(
             """
-            SELECT d.id, d.name, d.wall, d.gone, d.clock,
+            SELECT d.id, d.name, d.gone, d.clock,
+                max(d.wall, coalesce((SELECT max(wall) FROM device AS f WHERE instr(d.was, f.id)), 0)) AS wall,
                 (SELECT max(heard) FROM seen WHERE seen.device = d.n) AS heard
             FROM device AS d ORDER BY d.name, d.id
             """

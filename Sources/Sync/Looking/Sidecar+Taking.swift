@@ -116,6 +116,7 @@ extension Sidecar {
             let numbers = try access.removed.numbers(with: number, of: known)
             var cells = try access.removed.lostCells(numbers, of: id, known.state, stamp)
             if let failure = try cells.set(setting, of: known, stamp, access) { return failure }
+            cells = try access.removed.completed(cells, with: number, of: known, stamp)
             var taking = Taking(access, stamp)
             try taking.settle(listed?["kind"], listed?["c"], of: known, cells)
             if taking.deltas.isEmpty { return try taking.failure(of: id) }

@@ -47,7 +47,8 @@ public struct UnshownRow: Sendable {
         case .same: "it is one with another row\(other)"
         case .refused:
             "the store's schema does not allow its values" + (words.map { " (\($0))" } ?? "")
-        case .parent: "a row that it belongs to\(other) is deleted, or not shown either"
+        case .parent:
+            "a row that it belongs to\(other) is deleted, not shown, or has another name now"
         case .unique: "another row\(other) has the same unique value"
         case .yields:
             "it waits until another row\(other) gives up the same unique value, or it gets another value"

@@ -10,9 +10,12 @@ struct StoreRows {
     private let numbers: [TableName: [Int64]]
     private let statements: Statements
 
+    /// A stored column, by its index among these, with its new value.
+    typealias Change = (index: Int, value: StoredValue)
+
     /// The key of a statement that is prepared once for all rows with the same columns to read or write.
     private struct Shape: Hashable {
-        enum Verb { case read, delete, update, insert }
+        enum Verb { case read, delete, update, park, insert }
 
         let verb: Verb
         let table: TableName
@@ -88,30 +91,42 @@ struct StoreRows {
 
     // MARK: - Writing
 
-    func delete(_ step: WritePlan.Step) throws {
+    /// Deletes a row.
+    ///
+    /// - Returns: SQLite's words if a trigger refuses that.
+    func delete(_ step: WritePlan.Step) throws -> String? {
         let schema = step.table.schema
         let deletion = try prepared(Shape(verb: .delete, table: step.table.name)) {
             "DELETE FROM main.\(schema.name.sqlIdentifier) WHERE \(schema.keyCondition)"
         }
         try deletion.bind(step.key.values)
-        _ = try deletion.step()
-        deletion.reset()
+        return try run(deletion)
     }
 
     /// Changes columns; ABORT overrides the conflict clause of a constraint.
     ///
+    /// - Parameters:
+    ///   - step: the row.
+    ///   - changes: the columns with their values.
+    ///   - isForNow: whether the row gets other values in the same transaction, so that this is no version of it.
     /// - Returns: SQLite's words if it refuses the row.
+    /// - Throws: `StoreError`.
     func update(
         _ step: WritePlan.Step,
-        _ changes: [(index: Int, value: StoredValue)]
+        _ changes: [Change],
+        isForNow: Bool = false
     ) throws -> String? {
         guard !changes.isEmpty else { return nil }
         let schema = step.table.schema
-        let shape = Shape(verb: .update, table: step.table.name, columns: changes.map(\.index))
+        let shape = Shape(
+            verb: isForNow ? .park : .update,
+            table: step.table.name,
+            columns: changes.map(\.index)
+        )
         let update = try prepared(shape) {
             let stored = schema.storedColumns
             var list = changes.map { "\(schema.columns[stored[$0.index]].name.sqlIdentifier) = ?" }
-            if let version = step.table.version {
+            if !isForNow, let version = step.table.version {
                 list.append("\(version) = ifnull(\(version), 0) + 1")
             }
             return """
@@ -122,6 +137,9 @@ struct StoreRows {
         try update.bind(changes.map(\.value) + step.key.values)
         return try run(update)
     }
+
+    /// Whether SQLite has refused the last row because another one has its key.
+    var isKeyTaken: Bool { Statement.isKeyTaken(in: handle) }
 
     /// Inserts a row; columns without a value get the schema's default.
     ///

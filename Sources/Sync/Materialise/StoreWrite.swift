@@ -63,7 +63,7 @@ struct StoreWrite {
         case outdated
         /// SQLite refuses rows, by its own words.
         case refused([RowID: String])
-        /// The changes of rows would leave references that name no row, for these reasons.
+        /// The changes of rows would leave references that name no row, or a trigger keeps rows, for these reasons.
         case dangling([RowID: String])
     }
 
@@ -78,7 +78,7 @@ struct StoreWrite {
         var refused: [RowID: String] = [:]
         var dangling: [RowID: String] = [:]
         let written: Written? = try connection.writing(schema.triggers) { handle in
-            var rows = StoreRows(handle, name: name, numbers)
+            let rows = StoreRows(handle, name: name, numbers)
             guard try rows.schemaVersion() == schema.version else { return nil }
             var companions = try Companions(
                 of: plan.steps.filter(\.leavesKey),
@@ -86,8 +86,8 @@ struct StoreWrite {
                 RowFinder(handle, name: name),
                 rows
             )
-            var written = try apply(&rows, &refused)
-            if refused.isEmpty { dangling = try self.dangling(written, rows) }
+            var written = try apply(rows, &refused, &dangling)
+            if refused.isEmpty, dangling.isEmpty { dangling = try self.dangling(written, rows) }
             guard refused.isEmpty, dangling.isEmpty else { return nil }
             dangling = try settle(&companions, &written)
             guard dangling.isEmpty else { return nil }
@@ -147,9 +147,17 @@ struct StoreWrite {
     }
 
     /// Applies the steps that the store still allows: first those that free keys, then those that take them.
+    ///
+    /// - Parameters:
+    ///   - rows: the store's rows.
+    ///   - refused: gets the rows that SQLite refuses, with its words.
+    ///   - dangling: gets the rows that a trigger keeps, with its words.
+    /// - Returns: the changes.
+    /// - Throws: `StoreError`.
     private func apply(
-        _ rows: inout StoreRows,
-        _ refused: inout [RowID: String]
+        _ rows: StoreRows,
+        _ refused: inout [RowID: String],
+        _ dangling: inout [RowID: String]
     ) throws -> Written {
         var written = Written()
         var steps = plan.steps
@@ -159,31 +167,51 @@ struct StoreWrite {
         }
         let kept = Set(steps.map(\.id))
         written.leftOut = plan.steps.map(\.id).filter { !kept.contains($0) }
-        var moved: [(step: WritePlan.Step, values: [StoredValue])] = []
+        let heirs = try heirs(among: steps, rows)
+        var updates: [KeyedUpdates.Update] = []
         for step in steps {
             switch step.change {
             case .delete:
-                try written.keep(rows.values(of: step), of: step, in: \.gone)
-                try rows.delete(step)
+                let values = try rows.values(of: step)
+                written.keep(values, of: step, in: \.gone)
                 written.deleted += 1
-            case .update(let changes) where step.table.changesUniqueKey(changes.map(\.index)):
-                var values = try rows.values(of: step)
-                // Other rows may refer to it by its earlier values.
-                written.keep(values, of: step, in: \.renamed)
-                for (index, value) in changes { values[index] = value }
-                try rows.delete(step)
-                moved.append((step, values))
-            case .update, .insert: break
+                if let heir = heirs[step.id] {
+                    updates.append((step, heir.changes(from: values)))
+                } else {
+                    dangling[step.id] = try rows.delete(step)
+                }
+            case .update(let changes):
+                if step.leavesKey {
+                    // Other rows may refer to it by its earlier values.
+                    try written.keep(rows.values(of: step), of: step, in: \.renamed)
+                }
+                updates.append((step, changes))
+            case .insert: break
             }
         }
-        for step in steps {
-            guard case .update(let changes) = step.change,
-                !step.table.changesUniqueKey(changes.map(\.index))
-            else { continue }
-            refused[step.id] = try rows.update(step, changes)
+        guard dangling.isEmpty else { return written }
+        refused = try KeyedUpdates(rows: rows).apply(updates)
+        for (id, heir) in heirs { refused[heir.id] = refused.removeValue(forKey: id) }
+        try insert(steps, but: Set(heirs.values.map(\.id)), rows, &written, &refused)
+        let left = Set(written.leftOut)
+        for step in steps where !left.contains(step.id) {
+            // At a deleted row's key there may already be another row: 'Milk' for 'milk'.
+            written.rows.append((step, step.new == nil ? nil : try rows.image(of: step)))
+            if case .update = step.change { written.updated += 1 }
         }
-        for (step, values) in moved { refused[step.id] = try rows.insert(step, values) }
-        for step in steps {
+        return written
+    }
+
+    /// Inserts rows, but those that were renamed, which count all the same.
+    private func insert(
+        _ steps: [WritePlan.Step],
+        but renamed: Set<RowID>,
+        _ rows: StoreRows,
+        _ written: inout Written,
+        _ refused: inout [RowID: String]
+    ) throws {
+        written.inserted += renamed.count
+        for step in steps where !renamed.contains(step.id) {
             guard case .insert(let values) = step.change else { continue }
             if try rows.image(of: step) != nil {
                 // The application has taken the key.
@@ -193,13 +221,33 @@ struct StoreWrite {
             refused[step.id] = try rows.insert(step, values)
             written.inserted += 1
         }
-        let left = Set(written.leftOut)
-        for step in steps where !left.contains(step.id) {
-            // At a deleted row's key there may already be another row: 'Milk' for 'milk'.
-            written.rows.append((step, step.new == nil ? nil : try rows.image(of: step)))
-            if case .update = step.change { written.updated += 1 }
+    }
+
+    /// Returns the insertions of rows that leave other keys in the same write, by the rows at these.
+    ///
+    /// They are renamed, so that triggers see no row come or go.
+    private func heirs(
+        among steps: [WritePlan.Step],
+        _ rows: StoreRows
+    ) throws -> [RowID: WritePlan.Step] {
+        let leaving = steps.filter { $0.new == nil }
+        if leaving.isEmpty { return [:] }
+        let insertions = Dictionary(steps.filter { $0.old == nil }.map { ($0.id, $0) }) { $1 }
+        if insertions.isEmpty { return [:] }
+        let images = Dictionary(grouping: leaving, by: \.table.name).mapValues {
+            Set($0.compactMap(\.old))
         }
-        return written
+        var heirs: [RowID: WritePlan.Step] = [:]
+        var taken: Set<RowID> = []
+        for step in leaving {
+            guard let heir = insertions[plan.successors[step.id] ?? step.id],
+                heir.table.name == step.table.name, heir.isKeyOfColumns
+            else { continue }
+            let present = try rows.image(of: heir)
+            let isFree = present.map { images[step.table.name]?.contains($0) ?? false } ?? true
+            if isFree, taken.insert(heir.id).inserted { heirs[step.id] = heir }
+        }
+        return heirs
     }
 
     /// Returns the rows that name a parent that does not exist, and those that are gone and that rows refer to.
@@ -240,6 +288,86 @@ struct StoreWrite {
     }
 }
 
+/// Updates of rows that may take each other's unique keys.
+///
+/// Each is an UPDATE, so that triggers see no row come or go.
+struct KeyedUpdates {
+    typealias Update = (step: WritePlan.Step, changes: [StoreRows.Change])
+
+    let rows: StoreRows
+
+    /// Updates rows: those first whose keys are free, in either order; the others give up their keys before.
+    ///
+    /// - Returns: the rows that SQLite refuses, with its words.
+    /// - Throws: `StoreError`.
+    func apply(_ updates: [Update]) throws -> [RowID: String] {
+        var refused: [RowID: String] = [:]
+        var waiting = try applyFree(updates, &refused)
+        var isReversed = true
+        while waiting.count > 1 {
+            let left = try applyFree(isReversed ? waiting.reversed() : waiting, &refused)
+            let isSlow = left.count * 2 > waiting.count
+            waiting = isReversed ? left.reversed() : left
+            isReversed.toggle()
+            if isSlow { break }
+        }
+        var removed: [(step: WritePlan.Step, values: [StoredValue])] = []
+        var parked: [Update] = []
+        for update in waiting {
+            if try park(update) {
+                parked.append(update)
+            } else {
+                // No value is free for now. Triggers see the row go and come back.
+                var values = try rows.values(of: update.step)
+                for (index, value) in update.changes { values[index] = value }
+                if let words = try rows.delete(update.step) { refused[update.step.id] = words }
+                removed.append((update.step, values))
+            }
+        }
+        for (step, changes) in parked { refused[step.id] = try rows.update(step, changes) }
+        for (step, values) in removed where refused[step.id] == nil {
+            refused[step.id] = try rows.insert(step, values)
+        }
+        return refused
+    }
+
+    /// Updates the rows whose keys are free, and returns the others.
+    private func applyFree(
+        _ updates: [Update],
+        _ refused: inout [RowID: String]
+    ) throws -> [Update] {
+        try updates.filter { update in
+            guard let words = try rows.update(update.step, update.changes) else { return false }
+            if rows.isKeyTaken { return true }
+            refused[update.step.id] = words
+            return false
+        }
+    }
+
+    /// Gives a row keys that no other row has: NULL if that may be, or else values made of its id.
+    ///
+    /// - Returns: whether SQLite accepts that.
+    private func park(_ update: Update) throws -> Bool {
+        let (step, changes) = update
+        let table = step.table.schema
+        // At another key it would not be found again.
+        let keys = table.primaryKey + [table.rowIDAlias].compactMap(\.self)
+        if changes.contains(where: { keys.contains(table.storedColumns[$0.index]) }) {
+            return false
+        }
+        let unique = changes.filter { step.table.changesUniqueKey([$0.index]) }
+        let values = unique.map { change -> StoreRows.Change in
+            let column = table.columns[table.storedColumns[change.index]]
+            if !column.isNotNull { return (change.index, .null) }
+            switch change.value {
+            case .integer, .real: return (change.index, .integer(-Int64(step.id.low >> 1)))
+            default: return (change.index, .text(StoredBytes(Array(step.id.description.utf8))))
+            }
+        }
+        return try rows.update(step, values, isForNow: true) == nil
+    }
+}
+
 extension TableMapping {
     /// Returns whether a change of these stored columns may change a unique key besides the local key.
     func changesUniqueKey(_ indexes: [Int]) -> Bool {
@@ -253,6 +381,19 @@ extension TableMapping {
 }
 
 extension WritePlan.Step {
+    /// Whether its key is in columns, and no hidden rowid.
+    fileprivate var isKeyOfColumns: Bool {
+        if case .rowID = key { table.schema.rowIDAlias != nil } else { true }
+    }
+
+    /// Returns the columns of an insertion that differ from the values of another row.
+    fileprivate func changes(from values: [StoredValue]) -> [StoreRows.Change] {
+        guard case .insert(let new) = change else { return [] }
+        return zip(new, values).enumerated().compactMap { index, pair in
+            pair.0.flatMap { $0 == pair.1 ? nil : (index, $0) }
+        }
+    }
+
     /// Whether the row leaves its key, or a value by which others may refer to it.
     fileprivate var leavesKey: Bool {
         switch change {

@@ -35,16 +35,15 @@ struct ColumnFiles: Equatable, Sendable, CustomStringConvertible {
 
     /// Returns the file of a name in change files; `nil` if a value of the column cannot have it.
     func file(named name: some Collection<UInt8>) -> RowFile? {
-        guard Value.isFileName(name), let path = try? RelativePath(validating: name) else {
-            return nil
-        }
+        guard let path = try? RelativePath(validating: name) else { return nil }
         switch form {
         case .reference:
             guard let reference = ExternalReference(name: name) else { return nil }
             return RowFile(directory: directory, path: path, value: reference.value)
         case .path:
             // Beside a database, such a file would be taken for a part of it, and others have backups leave files out.
-            guard Store.database(ofFileBeside: path) == nil,
+            guard path.bytes.count <= RelativePath.longestInValue,
+                Store.database(ofFileBeside: path) == nil,
                 !path.components.contains(where: Self.isReserved)
             else { return nil }
             let value = StoredValue.text(StoredBytes(path.bytes))

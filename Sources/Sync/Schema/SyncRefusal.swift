@@ -79,10 +79,15 @@ public enum SyncRefusal: ExplainedError, Equatable {
             "'\(table).\(column)' is no reference in the new schema, but was synced as one to '\(was ?? "")'"
         case .otherKeys(let parent, let table, let column):
             "the rows of '\(parent)', which '\(table).\(column)' names, have keys of another kind in the new schema"
-        case .renamed(let table, nil, let was): "is '\(table)' the table '\(was)', which is gone?"
-        case .renamed(let table, let column?, let was):
-            "is '\(table).\(column)' the column '\(was)', which is gone?"
+        case .renamed(let table, let column, let was): Self.question(table, column, was)
         }
+    }
+
+    private static func question(_ table: String, _ column: String?, _ was: String) -> String {
+        let name = column.map { "\(table).\($0)" } ?? table
+        return was == column ?? table
+            ? "the map says that '\(name)' had another name, but it synced under this one"
+            : "is '\(name)' the \(column == nil ? "table" : "column") '\(was)', which is gone?"
     }
 
     public var hint: String? {

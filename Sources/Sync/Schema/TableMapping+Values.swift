@@ -25,6 +25,24 @@ extension TableMapping {
     }
 }
 
+extension ShownRow {
+    /// Returns whether SQLite finds the row's key equal to that of other values, as of texts in another case.
+    func hasKey(
+        equalTo values: [StoredValue],
+        in table: TableMapping,
+        _ numbers: [Int64]
+    ) throws -> Bool {
+        let parts = try table.parts(of: self, numbers)
+        let places = table.identifyingPlaces ?? []
+        return zip(table.columns, numbers).allSatisfy { column, number in
+            guard places.contains(column.place) else { return true }
+            let collation = table.schema.columns[column.place].collation
+            return parts[number]?.stored?.folded(collation)
+                == column.part(values).stored?.folded(collation)
+        }
+    }
+}
+
 extension [ColumnMapping] {
     /// Returns the values of a state for the columns, as their store has them, in their form for comparisons of rows.
     func values(of state: RowState) -> [Value] {

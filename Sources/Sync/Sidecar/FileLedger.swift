@@ -169,7 +169,7 @@ struct FileLedger {
         try access.rows(
             """
             SELECT id, name, folder, size, changes FROM mine WHERE published IS NULL
-            ORDER BY name LIKE '%.base', name
+            ORDER BY folder NOT LIKE 'blob-%', name LIKE '%.base', name
             """
         ).map { row in
             guard let id = row.bytes(0).withUnsafeBytes({ Digest(bytes: $0) }) else {

@@ -229,24 +229,74 @@ struct RemovedRows {
 
     // MARK: - Taking
 
-    /// Returns the conflicts that are settled with one: all of a deleted row, else those of columns that have to fit
-    /// its column.
+    /// Returns the entries that are settled with one: all conflicts of a deleted row, else those of columns that have to
+    /// fit its column; of values that were replaced, those that were replaced with its value.
     func numbers(with number: Int64, of row: KnownRow) throws -> [Int64] {
         let listed = try access.rows(
-            "SELECT n, c FROM conflict WHERE id = ? ORDER BY n",
-            [Data(row.id.bytes)]
+            """
+            SELECT n, c FROM removed WHERE id = ?1 AND (conflict = 1 AND ?3 OR
+                (SELECT conflict FROM removed WHERE n = ?2) = 0 AND conflict = 0 AND settled = 1
+                AND (at, kind) = (SELECT at, kind FROM removed WHERE n = ?2)) ORDER BY n
+            """,
+            [
+                Data(row.id.bytes), number,
+                try !row.state.isAlive
+                    || access.has(
+                        "SELECT 1 FROM conflict WHERE n = ?",
+                        .integer(number)
+                    ),
+            ]
         ).map { (number: $0[0] as Int64, column: $0[1] as Int64?) }
         guard row.state.isAlive else { return Set(listed.map(\.number) + [number]).sorted() }
         guard let place = listed.first(where: { $0.number == number })?.column else {
             return [number]
         }
-        let column = try access.column(place)
-        let group =
-            try access.captured.columns?.group(of: column, in: row.table) ?? [column.description]
-        if group.count == 1 { return [number] }
+        let group = try group(of: access.column(place), in: row.table)
         return try listed.filter { entry in
             try entry.column.map { group.contains(try access.column($0).description) } ?? false
         }.map(\.number)
+    }
+
+    private func group(of column: ColumnName, in table: TableName) throws -> Set<String> {
+        try access.captured.columns?.group(of: column, in: table) ?? [column.description]
+    }
+
+    /// Returns an edit with the columns that have to fit its columns, as they were before an entry's value was replaced,
+    /// or as they are.
+    func completed(
+        _ cells: [Cell],
+        with number: Int64,
+        of row: KnownRow,
+        _ stamp: Stamp
+    ) throws -> [Cell] {
+        guard row.state.isAlive else { return cells }
+        let names = Set(cells.map(\.column.description))
+        let group = try cells.reduce(into: Set<String>()) {
+            $0.formUnion(try self.group(of: $1.column, in: row.table))
+        }
+        return try cells
+            + row.state.cells.compactMap { cell in
+                let name = cell.column.description
+                guard group.contains(name), !names.contains(name) else { return nil }
+                let former = try former(cell.column, of: row.id, since: number)
+                // The container has a long value that is as it was.
+                if former == nil, cell.value.reference != nil { return nil }
+                return Cell(cell.column, stamp, former ?? cell.value)
+            }
+    }
+
+    /// Returns the value that a column had when an entry's value was replaced, if it was replaced since.
+    private func former(
+        _ column: ColumnName,
+        of id: RowID,
+        since number: Int64
+    ) throws -> Value? {
+        let sql = """
+            SELECT lost FROM removed WHERE id = ? AND c = ? AND conflict = 0 AND kind = 'edited' AND settled = 1
+                AND at > (SELECT at FROM removed WHERE n = ? AND conflict = 0) ORDER BY at, n LIMIT 1
+            """
+        return try access.row(sql, [Data(id.bytes), access.number(of: column), number])
+            .flatMap { try decoded($0.bytes(0)) }
     }
 
     /// Returns the values that lost, as cells of a new edit; if a column has several, the last one.

@@ -13,11 +13,15 @@ struct Removal {
     /// A closure that is called between files, and throws to stop.
     let check: @Sendable () throws -> Void
 
-    /// Removes files of this device that the container has with another size, once others have their content.
+    /// Removes damaged files of this device, once others have their content.
+    ///
+    /// A file with another's content stays: names are not believed.
     func removeCut() async throws {
         let cut = try sidecar.read { access in
             guard try access.files.unpublished().isEmpty else { return [OwnFile]() }
-            return try OwnDamage(in: listing, access, rules, now: now).cut
+            return try OwnDamage(in: listing, access, rules, now: now).cut.filter {
+                try access.files.waiting($0.name)?.kind == .foreign
+            }
         }
         let needed = Set(try sidecar.read { try $0.files.ownFiles().map(\.name) })
         let files = cut.filter { !needed.contains($0.name) && !$0.folder.isEmpty }

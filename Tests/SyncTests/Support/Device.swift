@@ -52,6 +52,8 @@ final class Device {
 
     private static func open(_ path: FilePath, _ enforces: Bool) throws -> DatabaseQueue {
         var configuration = Configuration()
+        // As most applications' connections do.
+        configuration.acceptsDoubleQuotedStringLiterals = true
         configuration.foreignKeysEnabled = enforces
         configuration.busyMode = .timeout(5)
         // Small pages, so that a few rows have several.

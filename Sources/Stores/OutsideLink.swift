@@ -1,8 +1,17 @@
 public import Files
 public import SystemPackage
 
-/// A symbolic link that leads out of the stores directory, to one store or to a directory with stores in it.
+/// A symbolic link to stores that are not in the stores directory: a link that leads out of it, or to nothing.
 public struct OutsideLink: Sendable {
+    /// The end of a link.
+    public enum End: Sendable {
+        case store
+        /// A directory with stores in it.
+        case directory
+        /// Nothing, and the link has the name of a database: its disk may not be mounted.
+        case nothing
+    }
+
     /// The treatment of such links.
     public enum Treatment: Sendable {
         /// Links are not examined.
@@ -15,10 +24,9 @@ public struct OutsideLink: Sendable {
 
     /// The link's path below the stores directory.
     public let path: RelativePath
-    /// The link's target, without symbolic links.
+    /// The link's target, without symbolic links; of a link to nothing, as the link names it.
     public let target: FilePath
-    /// Whether the link leads to a store itself.
-    public let isStore: Bool
+    public let end: End
     let info: FileInfo
 }
 
@@ -26,16 +34,25 @@ extension StoresDirectory {
     /// The limits of the search behind a link: levels of directories, and number of files.
     private static let (outsideDepth, outsideFiles) = (3, 2_000)
 
-    /// Returns a link that leads out of the stores directory to a store, or to a directory with one; else `nil`.
+    /// Returns a link that leads out of the stores directory to stores, or that may do so; else `nil`.
     func outside(_ link: WalkedFile) -> OutsideLink? {
-        guard let target = try? link.path.below(path).resolved(), !target.starts(with: path),
-            let info = try? FileInfo(of: target)
-        else { return nil }
+        let target: FilePath
+        do {
+            target = try link.path.below(path).resolved()
+        } catch let error as FileError where error.isMissing && Self.hasDatabaseName(link) {
+            guard let named = try? link.directory.linkTarget(link.name) else { return nil }
+            let target = FilePath(String(decoding: named, as: UTF8.self))
+            return OutsideLink(path: link.path, target: target, end: .nothing, info: link.info)
+        } catch {
+            return nil
+        }
+        guard !target.starts(with: path), let info = try? FileInfo(of: target) else { return nil }
         let isStore = info.kind == .file
         guard isStore ? Self.isStore(target, info) : hasStore(below: target, info) else {
             return nil
         }
-        return OutsideLink(path: link.path, target: target, isStore: isStore, info: info)
+        let end: OutsideLink.End = isStore ? .store : .directory
+        return OutsideLink(path: link.path, target: target, end: end, info: info)
     }
 
     private static func isStore(_ path: FilePath, _ info: FileInfo) -> Bool {

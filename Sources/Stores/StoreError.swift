@@ -70,6 +70,11 @@ extension StoreError {
             self = .unreadable(name, reason: unparsed)
             return
         }
+        // The index of a log grows as soon as it is opened for writing.
+        if code == SQLITE_IOERR | 19 << 8 {  // SQLITE_IOERR_SHMSIZE
+            self = .noSpace(name)
+            return
+        }
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy(name)
         case SQLITE_FULL: self = .noSpace(name)

@@ -43,7 +43,7 @@ public struct StoresDirectory: Sendable {
         public var failures: [(path: RelativePath, error: any Error)] = []
         /// The files and directories that the walk left out.
         public var leftOut = LeftOut()
-        /// The links that lead out of the directory to stores, and were not followed.
+        /// The links to stores that are not in the directory, and were not followed.
         public var outside: [OutsideLink] = []
     }
 
@@ -127,9 +127,13 @@ public struct StoresDirectory: Sendable {
 
     /// Returns whether a file has the name of a database, and a size of whole pages.
     private static func resemblesStore(_ file: WalkedFile) -> Bool {
-        file.info.size > 0 && file.info.size % 512 == 0
-            && ["db", "db3", "realm", "sqlite", "sqlite3", "sqlitedb"]
-                .contains(FilePath(file.name.description).extension?.lowercased())
+        file.info.size > 0 && file.info.size % 512 == 0 && hasDatabaseName(file)
+    }
+
+    /// Returns whether a file has the name of a database.
+    public static func hasDatabaseName(_ file: WalkedFile) -> Bool {
+        ["db", "db3", "realm", "sqlite", "sqlite3", "sqlitedb"]
+            .contains(FilePath(file.name.description).extension?.lowercased())
     }
 
     /// Returns whether an entry at the top of the directory is not part of its data.
@@ -181,7 +185,7 @@ extension StoresDirectory.Survey {
         in directory: StoresDirectory,
         isFollowed: Bool
     ) {
-        guard isFollowed, link.isStore else { return outside.append(link) }
+        guard isFollowed, link.end == .store else { return outside.append(link) }
         stores.append(
             Store(
                 path: link.path,
@@ -195,6 +199,8 @@ extension StoresDirectory.Survey {
     }
 
     /// Adds the database of a log or journal, unless it is known, or left out.
+    ///
+    /// A journal comes and goes with each transaction: its database may be known although the journal is not.
     fileprivate mutating func add(
         besides path: RelativePath,
         in directory: StoresDirectory,
@@ -204,6 +210,8 @@ extension StoresDirectory.Survey {
             !foreignFiles.contains(path), let info = try? directory.foreignDatabase(of: path),
             try !leavingOut.leavesOut(owner, in: directory.path)
         else { return }
+        if storeFiles.contains(owner) { return _ = storeFiles.insert(path) }
+        if foreignFiles.contains(owner) { return _ = foreignFiles.insert(path) }
         let store = Store(path: owner, directory: directory.path, identity: info.identity)
         let files = Store.paths(beside: owner).filter { path in
             (try? Store.isSidecar(File.open(path.below(directory.path)), at: path)) ?? false

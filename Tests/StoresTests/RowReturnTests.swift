@@ -240,6 +240,35 @@ struct RowReturnTests {
         #expect(try content("SELECT count(*) FROM t") == "0\n")
     }
 
+    @Test(
+        "are all there at the end, or none, whatever triggers remove",
+        arguments: [
+            "t (id INTEGER PRIMARY KEY, v)", "t (id TEXT PRIMARY KEY, v) WITHOUT ROWID",
+            "t (id, v)",
+        ],
+        ["id = new.id AND v = 'c'", "v = 'a' AND new.v = 'c'"]
+    )
+    func removed(_ table: String, _ condition: String) throws {
+        try make(
+            [
+                "CREATE TABLE \(table)",
+                "CREATE TRIGGER trim AFTER INSERT ON t BEGIN DELETE FROM t WHERE \(condition); END",
+            ],
+            ["DROP TRIGGER trim", "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')"],
+            live: []
+        )
+        #expect {
+            try bring("t")
+        } throws: {
+            if case RowReturnError.refused("t", key: _, reason: "a trigger removes it again") = $0 {
+                true
+            } else {
+                false
+            }
+        }
+        #expect(try content("SELECT count(*) FROM t") == "0\n")
+    }
+
     @Test("leave a log where it is, if they are only tried")
     func log() throws {
         try make(

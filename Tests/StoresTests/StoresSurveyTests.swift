@@ -1,4 +1,5 @@
 internal import Files
+internal import Foundation
 internal import Stores
 internal import SystemPackage
 internal import TestSupport
@@ -57,5 +58,37 @@ struct StoresSurveyTests {
                 }
             )
         }
+    }
+    /// A journal is removed and made again with each transaction.
+    ///
+    /// Here the walk's handle of the directory shows none, and the path shows one.
+    @Test(
+        "finds a store once whose journal comes and goes",
+        arguments: ["SQLite format 3\0", "noise"]
+    )
+    func journal(beginning: String) throws {
+        let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        let files = LocalFileSystem()
+        func make() throws {
+            try sandbox.write(Array((beginning + " and more").utf8), to: "Stores/in/a.db")
+            try sandbox.write(magic, to: "Stores/in/a.db-journal")
+            try sandbox.write([], to: "Stores/in/a.db-wal")
+        }
+        try make()
+        let survey = try StoresDirectory(sandbox.path("Stores")).survey { file in
+            guard file.path.description == "in/a.db-wal" else { return false }
+            try FileManager.default.moveItem(
+                atPath: sandbox.path("Stores/in").string,
+                toPath: sandbox.path("away").string
+            )
+            for name in ["a.db-journal", "a.db-wal"] {
+                try files.remove(sandbox.path("away/\(name)"))
+            }
+            try make()
+            return false
+        }
+        let paths = try ["in/a.db", "in/a.db-journal", "in/a.db-wal"].map { try RelativePath($0) }
+        #expect((survey.stores + survey.foreign).map(\.path) == [paths[0]])
+        #expect(survey.storeFiles.union(survey.foreignFiles) == Set(paths))
     }
 }

@@ -46,6 +46,11 @@ extension StoreSnapshot {
 
     private func report(_ hasSupportDirectory: Bool) throws -> StoreReport {
         var damage: [String] = []
+        do {
+            try requireWholePages()
+        } catch StoreError.damaged(_, let reason) {
+            damage.append(reason)
+        }
         let tables = try connection.tables()
         let names = Set(tables)
         let kind: StoreFacts.Kind =

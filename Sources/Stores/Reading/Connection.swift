@@ -136,7 +136,7 @@ final class Connection {
             return try body()
         } catch let error as DatabaseError {
             if let failure = source?.takeFailure(of: name) { throw failure }
-            throw StoreError(name, code: error.resultCode.rawValue, message: error.message)
+            throw StoreError(name, code: error.extendedResultCode.rawValue, message: error.message)
         }
     }
 }

@@ -71,6 +71,18 @@ public final class StoreSnapshot {
         }
     }
 
+    /// Throws if the file ends within a page: SQLite reads the rest of that page as zeros, without an error.
+    ///
+    /// - Throws: `StoreError.damaged`.
+    public func requireWholePages() throws {
+        let length = file.size ?? 0
+        let page = length / Int64(pageSize) + 1
+        guard page <= pageCount, length % Int64(pageSize) != 0 else { return }
+        if case .overlaid(_, let frames) = pages, frames[UInt32(page)] != nil { return }
+        let reason = "its file ends within page \(page) of \(pageCount)"
+        throw StoreError.damaged(path.description, reason: reason)
+    }
+
     /// Takes a snapshot of one store now; `StoresCut` takes several stores as of one moment.
     ///
     /// - Parameters:

@@ -14,6 +14,8 @@ final class ReturnTarget {
     private let lookup: Statement
     private let insert: Statement
     private let update: Statement
+    /// The inserted rows: their rowids, or their keys in a table without rowids.
+    private var inserted: [(rowID: Int64, key: [StoredValue])] = []
 
     /// Prepares the queries and writes for each row.
     ///
@@ -99,7 +101,39 @@ final class ReturnTarget {
             case .replace: return true
             }
         }
-        if isWritten { outcome.inserted += 1 } else { outcome.skipped += 1 }
+        guard isWritten else {
+            outcome.skipped += 1
+            return
+        }
+        outcome.inserted += 1
+        let number = sqlite3_last_insert_rowid(database)
+        inserted.append((number, rows.into.rowIDName == nil ? keyValues(values) : []))
+    }
+
+    /// Throws if an inserted row is not there any more, since a trigger has removed it.
+    ///
+    /// - Throws: `RowReturnError.refused`, `StoreError`.
+    func confirmInserted() throws {
+        let table = rows.into
+        let rowID = try table.rowIDName.map {
+            try Statement(
+                database,
+                name: name,
+                "SELECT 1 FROM main.\(table.name.sqlIdentifier) WHERE \($0) = ?"
+            )
+        }
+        if rowID == nil, keyPlaces.isEmpty { return }
+        let search = rowID ?? lookup
+        for row in inserted {
+            try search.bind(rowID == nil ? row.key : [.integer(row.rowID)])
+            defer { search.reset() }
+            if try search.step() { continue }
+            let key =
+                rowID == nil
+                ? row.key.map(\.sqlLiteral).joined(separator: ", ") : "rowid \(row.rowID)"
+            let reason = "a trigger removes it again"
+            throw RowReturnError.refused(table.name, key: key, reason: reason)
+        }
     }
 
     /// Returns the values of the row with this key; `nil` if there is none.
@@ -160,11 +194,8 @@ final class ReturnTarget {
         keyPlaces.isEmpty ? values : keyPlaces.map { values[$0] }
     }
 
-    /// Whether the statement that just failed met a unique value (https://www.sqlite.org/rescode.html).
-    private var isOfUniqueness: Bool {
-        // These are SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID.
-        [6, 8, 10].map { SQLITE_CONSTRAINT | $0 << 8 }.contains(sqlite3_extended_errcode(database))
-    }
+    /// Whether the statement that just failed met a unique value.
+    private var isOfUniqueness: Bool { Statement.isKeyTaken(in: database) }
 
     private func explained(
         _ error: any Error,

@@ -93,6 +93,7 @@ extension RowReturn {
                 schema.isCoreData ? try EntityNumbers(of: self, in: handle, name: name) : nil
             let target = try ReturnTarget(handle, name: name, self, schema)
             let outcome = try run(into: target, entities, check)
+            try target.confirmInserted()
             try entities?.raiseGreatestKey()
             guard csqlite_broken_references(handle) == 0 else {
                 throw RowReturnError.missingParents(into.name, try missingParents(handle, name))

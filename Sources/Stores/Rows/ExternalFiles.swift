@@ -37,9 +37,13 @@ public struct ExternalFiles: Sendable, Equatable {
 
     /// Returns the path of a file below the stores directory.
     ///
-    /// - Throws: `FileError.unsafeName` if the name leads elsewhere.
+    /// - Throws: `FileError.unsafeName` if the name leads elsewhere, or is too long.
     func path(_ name: some Collection<UInt8>) throws(FileError) -> RelativePath {
         let name = try RelativePath(validating: name)
+        guard name.bytes.count <= RelativePath.longestInValue else {
+            let reason = "it has more than \(RelativePath.longestInValue) bytes"
+            throw .unsafeName(name.description, reason: reason)
+        }
         let places = [store.parent, directory].compactMap { $0 }
         return try RelativePath(
             validating: places.flatMap { $0.bytes + [UInt8(ascii: "/")] } + name.bytes
@@ -53,7 +57,7 @@ extension StoreSnapshot {
     /// - Parameters:
     ///   - files: the column.
     ///   - checkCancellation: a closure that is called during long queries, and throws to end them.
-    /// - Returns: the paths, and the first value that is no path below the directory, if there is one.
+    /// - Returns: the paths, and the beginning of the first value that is no path below the directory, if there is one.
     /// - Throws: `StoreError`, also if there is no such column.
     public func paths(
         of files: ExternalFiles,
@@ -74,7 +78,8 @@ extension StoreSnapshot {
                     do throws(FileError) {
                         paths.insert(try files.path(name))
                     } catch {
-                        other = other ?? printable(bytes: Array(name))
+                        let start = printable(bytes: Array(name.prefix(80)))
+                        other = other ?? (name.count > 80 ? start + "…" : start)
                     }
                 }
             }

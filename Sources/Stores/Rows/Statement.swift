@@ -6,6 +6,13 @@ package final class Statement {
     package let database: OpaquePointer
     private let failure: (_ code: CInt, _ message: String) -> any Error
 
+    /// Returns whether the last statement failed since another row has a key or a unique value
+    /// (https://www.sqlite.org/rescode.html).
+    package static func isKeyTaken(in database: OpaquePointer) -> Bool {
+        // These are SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID.
+        [6, 8, 10].map { SQLITE_CONSTRAINT | $0 << 8 }.contains(sqlite3_extended_errcode(database))
+    }
+
     /// Prepares the first statement of a text, for the store with a name in messages.
     package convenience init(_ database: OpaquePointer, name: String, _ sql: String) throws {
         try self.init(database, sql) { StoreError(name, code: $0, message: $1) }

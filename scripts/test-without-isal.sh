@@ -33,18 +33,23 @@ swift package --package-path "$root/src" --scratch-path "$root/src/.build/optimi
 mkdir -p "$root$work"
 ln -s / "$root$root"
 
-# The mounts are in a namespace of their own, and go with it.
+# The mounts are in a namespace of their own, and go with it. A test looks at processes of other namespaces: with pivot_root
+# their paths are those that they have in this one, which chroot would not give.
 # shellcheck disable=SC2016 # The inner shells expand it.
 unshare --mount sh -euc '
     root=$1 toolchain=$2 needs=$3
     shift 3
-    # Its root directory is a mount, as that of any system is: a test looks.
     mount --rbind "$root" "$root"
     mkdir -p "$root$toolchain"
     mount --rbind "$toolchain" "$root$toolchain"
     mount --rbind /dev "$root/dev"
     mount -t proc proc "$root/proc"
-    exec chroot "$root" env -i PATH="$toolchain/bin:/usr/sbin:/usr/bin:/sbin:/bin" HOME=/root LC_ALL=C.UTF-8 \
+    cd "$root"
+    mkdir -p before
+    pivot_root . before
+    cd /
+    umount --lazy before
+    exec env -i PATH="$toolchain/bin:/usr/sbin:/usr/bin:/sbin:/bin" HOME=/root LC_ALL=C.UTF-8 \
         DEBIAN_FRONTEND=noninteractive sh -euc "
             apt-get -qq update
             apt-get -qq install -y --no-install-recommends $needs >/dev/null

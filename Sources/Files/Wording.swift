@@ -16,3 +16,12 @@ public func byteCount(_ count: Int64) -> String {
 public func counted(_ number: Int, _ singular: String, _ plural: String) -> String {
     "\(number) \(number == 1 ? singular : plural)"
 }
+
+extension String {
+    /// Returns the text with some characters replaced, each by a text of its own.
+    public func escaped(_ replacements: [Unicode.Scalar: String]) -> String {
+        unicodeScalars.reduce(into: "") { text, scalar in
+            text += replacements[scalar] ?? String(scalar)
+        }
+    }
+}

@@ -30,20 +30,20 @@ extension Setting {
                 show: { $0.map(ShownValue.text) ?? .none },
                 read: { try $0.signingKey() }
             ),
-            Setting(
+            text(
                 "origin",
                 environment: "ORIGIN",
                 \.originName,
-                show: { $0.map(ShownValue.text) ?? .none },
-                read: { try $0.text("a name") { $0.isEmpty ? nil : $0 } }
+                "a name",
+                { $0.isEmpty ? nil : $0 }
             ),
             path("password_file", environment: "PASSWORD_FILE", \.keys.passwordFile),
-            Setting(
+            text(
                 "password_command",
                 environment: "PASSWORD_COMMAND",
                 \.keys.passwordCommand,
-                show: { $0.map(ShownValue.text) ?? .none },
-                read: { try $0.text("a command") { $0 } }
+                "a command",
+                { $0 }
             ),
         ]
     }

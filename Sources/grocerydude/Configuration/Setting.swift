@@ -89,14 +89,9 @@ struct Setting {
             },
             boolean("exclude_caches", \.exclusions.excludesCaches),
             boolean("follow_links", \.followsLinks),
-            Setting("external_files", \.externalFiles, show: { .list($0.map(\.text)) }) { value in
+            Setting("external_files", \.externalFiles, show: { .list($0.map(\.text)) }) {
                 let wanted = "'TABLE.COLUMN of STORE in DIRECTORY', or a list of such"
-                return try value.texts(wanted).map { text in
-                    guard let files = ExternalFiles(text) else {
-                        throw WrongValue(wanted: wanted, not: .text(text))
-                    }
-                    return files
-                }
+                return try $0.list(wanted, ExternalFiles.init)
             },
             boolean("skip_if_unchanged", \.skipsIfUnchanged),
             boolean("incremental", \.isIncremental),
@@ -175,14 +170,9 @@ struct Setting {
                 \.restore.announcement.signals,
                 paths: .labelled,
                 show: { .list($0.map(\.description)) }
-            ) { value in
+            ) {
                 let wanted = "a signal and a file with a process's number, such as HUP:/run/app.pid"
-                return try value.texts(wanted).map { text in
-                    guard let signal = ApplicationSignal(text) else {
-                        throw WrongValue(wanted: wanted, not: .text(text))
-                    }
-                    return signal
-                }
+                return try $0.list(wanted, ApplicationSignal.init)
             },
             path("restore.generation_file", \.restore.announcement.generationFile),
         ]
@@ -265,15 +255,13 @@ struct Setting {
 extension Setting {
     private static var notifications: [Setting] {
         [
-            Setting("notify", \.notify, show: { .list($0.map(\.shown)) }) { value in
+            Setting("notify", \.notify, show: { .list($0.map(\.shown)) }) {
                 let wanted = "\(NotificationTarget.form), or a list of them"
-                return try value.texts(wanted).map { text in
-                    guard let target = NotificationTarget(text) else {
-                        let shown = NotificationTarget.masked(text)
-                        throw WrongValue(wanted: wanted, not: .text(shown))
-                    }
-                    return target
-                }
+                return try $0.list(
+                    wanted,
+                    masked: NotificationTarget.masked,
+                    NotificationTarget.init
+                )
             },
             Setting("notify_on", \.notifyOn, show: { .list($0.map(\.rawValue)) }) {
                 try $0.choices(of: JobCondition.Event.self)
@@ -348,7 +336,7 @@ extension Setting {
         }
     }
 
-    private static func text<Value: CustomStringConvertible>(
+    static func text<Value: CustomStringConvertible>(
         _ key: String,
         environment: String? = nil,
         _ path: WritableKeyPath<Profile, Value?>,

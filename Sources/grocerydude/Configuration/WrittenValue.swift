@@ -135,6 +135,27 @@ extension WrittenValue {
         return try items.map { try $0.text(wanted) }
     }
 
+    /// Returns the values of one text or a list of texts that a closure can parse.
+    ///
+    /// - Parameters:
+    ///   - wanted: the words for what is expected.
+    ///   - masked: returns a refused text as it may be shown.
+    ///   - read: parses a text.
+    /// - Returns: the values.
+    /// - Throws: `WrongValue`.
+    func list<Value>(
+        _ wanted: String,
+        masked: (String) -> String = { $0 },
+        _ read: (String) -> Value?
+    ) throws -> [Value] {
+        try texts(wanted).map { text in
+            guard let value = read(text) else {
+                throw WrongValue(wanted: wanted, not: .text(masked(text)))
+            }
+            return value
+        }
+    }
+
     /// Returns one pattern of gitignore(5), or a list of them.
     func patterns() throws -> [PathPattern] {
         let wanted = "a pattern as in .gitignore, or a list of them"
@@ -195,12 +216,9 @@ enum Origin: Equatable, CustomStringConvertible {
 struct WrongValue: Error {
     var reason: String
     var hint: String?
+}
 
-    init(reason: String, hint: String? = nil) {
-        self.reason = reason
-        self.hint = hint
-    }
-
+extension WrongValue {
     init(wanted: String, not form: WrittenValue.Form, hint: String? = nil) {
         reason = "must be \(wanted), not \(form.name)"
         self.hint = hint

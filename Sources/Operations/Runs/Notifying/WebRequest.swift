@@ -70,17 +70,9 @@ struct WebRequest {
     }
 
     private static func quoted(_ text: String) -> String {
-        var quoted = ""
-        for character in text.unicodeScalars {
-            switch character {
-            case "\\": quoted += "\\\\"
-            case "\"": quoted += "\\\""
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\0": quoted += " "
-            default: quoted.unicodeScalars.append(character)
-            }
-        }
-        return "\"\(quoted)\""
+        let escapes: [Unicode.Scalar: String] = [
+            "\\": "\\\\", "\"": "\\\"", "\n": "\\n", "\r": "\\r", "\0": " ",
+        ]
+        return "\"\(text.escaped(escapes))\""
     }
 }

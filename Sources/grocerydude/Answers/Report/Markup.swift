@@ -36,21 +36,10 @@ struct Markup: ExpressibleByStringInterpolation {
     ///
     /// Control characters and those that reverse text are shown as their numbers.
     private static func escape(_ text: String) -> String {
-        let text = printable(bytes: text.utf8)
-        guard text.utf8.contains(where: { special.contains($0) }) else { return text }
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
+        printable(bytes: text.utf8).escaped(escapes)
     }
 
-    private static let special = Set("&<>\"'".utf8)
+    private static let escapes: [Unicode.Scalar: String] = [
+        "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;",
+    ]
 }

@@ -56,7 +56,10 @@ static inline int csqlite_tolerate_schema(sqlite3 *database) {
 
    A connection that runs the application's triggers lets these write into full-text indexes, which SQLite may call
    unsafe. Before 3.41 it calls its JSON functions so, too, and tables with such columns could not be read. What may
-   only be called directly, such as load_extension(), no schema can call in either case. */
+   only be called directly, such as load_extension(), no schema can call in either case.
+
+   A schema may have "texts" in double quotes, as most applications' connections accept them
+   (https://www.sqlite.org/quirks.html#dblquote). */
 static inline int csqlite_distrust(sqlite3 *database, int runs_triggers) {
     int code;
     sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
@@ -65,6 +68,8 @@ static inline int csqlite_distrust(sqlite3 *database, int runs_triggers) {
     code = sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
     if (!code && !runs_triggers && sqlite3_libversion_number() >= 3041000)
         code = sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
+    if (!code) code = sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 1, (int *)0);
+    if (!code) code = sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 1, (int *)0);
     if (!code) code = sqlite3_exec(database, "PRAGMA cell_size_check = ON", 0, 0, 0);
     return code;
 }

@@ -1,11 +1,6 @@
 internal import CFiles
+internal import Foundation
 public import SystemPackage
-
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 
 /// An open regular file, readable and writable at offsets.
 ///
@@ -235,6 +230,21 @@ extension File {
         return true
     }
 
+    /// Calls a closure with each MiB of the file and its offset, up to the end.
+    ///
+    /// - Throws: `FileError`; errors of `body`.
+    public func forEachPart(_ body: (UnsafeRawBufferPointer, Int64) throws -> Void) throws {
+        let buffer = UnsafeMutableRawBufferPointer.aligned(byteCount: 1 << 20)
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while true {
+            let count = try read(into: buffer, at: offset)
+            try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]), offset)
+            offset += Int64(count)
+            if count < buffer.count { return }
+        }
+    }
+
     /// Copies the file's bytes to a new file.
     ///
     /// - Parameters:
@@ -245,7 +255,7 @@ extension File {
     @discardableResult
     public func copy(to path: FilePath, syncing: Bool) throws -> File {
         let target = try File.create(path)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
+        let buffer = UnsafeMutableRawBufferPointer.aligned(byteCount: 1 << 20)
         defer { buffer.deallocate() }
         var offset: Int64 = 0
         while true {

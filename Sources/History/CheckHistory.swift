@@ -48,6 +48,13 @@ public struct CheckHistory: Sendable, Equatable {
         .map { checks[$0] }
     }
 
+    /// Returns the history with one more check, as the log has it.
+    public func adding(_ check: RunLog.Check) -> CheckHistory {
+        let isSame = checks.contains { $0.isOfSameData(as: check) && $0.damage != nil }
+        if isSame, check.isOfUnknownData, check.damage == nil { return self }
+        return CheckHistory(checks.filter { !$0.isOfSameData(as: check) } + [check])
+    }
+
     /// The deepest check that found no damage; of several, the last one.
     ///
     /// If all parts were read, they count as a check of all data at the time of the oldest one, since no part was found

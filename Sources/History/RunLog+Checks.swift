@@ -27,7 +27,7 @@ extension RunLog {
             case share(String)
 
             /// Parses `3/7`; any other text is a share.
-            init(_ text: String) {
+            public init(_ text: String) {
                 let numbers = text.split(separator: "/").compactMap { Int($0) }
                 self = numbers.count == 2 ? .one(numbers[0], of: numbers[1]) : .share(text)
             }
@@ -71,6 +71,14 @@ extension RunLog {
             self.damage = damage
         }
 
+        /// Whether it read a random share, so that another one of this size read other data.
+        var isOfUnknownData: Bool {
+            if case .share = part { true } else { false }
+        }
+
+        /// Returns whether both have the same depth, and read the same part or a share of the same size.
+        func isOfSameData(as other: Check) -> Bool { column == other.column }
+
         /// The text for depth and part in the table: `data`, `part 3/7`.
         fileprivate var column: String { depth.rawValue + (part.map { " \($0)" } ?? "") }
     }
@@ -89,7 +97,7 @@ extension RunLog {
     /// - Throws: `HistoryError`, `FileError`.
     public func recordCheck(_ check: Check) throws {
         try writing { database in
-            if case .share = check.part, check.damage == nil, try Self.isDamaged(check, database) {
+            if check.isOfUnknownData, check.damage == nil, try Self.isDamaged(check, database) {
                 return
             }
             try database.execute(

@@ -25,6 +25,8 @@ extension RunLog {
         public var size: Int64?
         /// The size of all its files in bytes before compression.
         public var bytes: Int64?
+        /// The identity of the safety backup that a restore made.
+        public var safety: String?
 
         public init(
             command: String,
@@ -74,5 +76,6 @@ extension RunLog.Entry {
         size = row["size"]
         bytes = row["bytes"]
         origin = row["origin"]
+        safety = row["safety"]
     }
 }

@@ -30,4 +30,9 @@ extension RunLogSchema {
     static func addFutileRestores(_ database: Database) throws {
         try database.create(table: "futile_restore") { $0.primaryKey("safety", .text) }
     }
+
+    /// Adds the safety backup that each restore made.
+    static func addSafetyBackups(_ database: Database) throws {
+        try database.alter(table: "run") { $0.add(column: "safety", .text) }
+    }
 }

@@ -52,16 +52,17 @@ public final class RunLog: Sendable {
         try database.execute(
             sql: """
                 INSERT INTO run (command, profile, stores, remote, began, duration, exit_code,
-                    message, backup, size, bytes, origin)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    message, backup, size, bytes, origin, safety)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 entry.command, entry.profile, entry.stores, entry.remote,
                 milliseconds(entry.began), milliseconds(entry.duration), entry.exitCode,
                 entry.message, entry.backup, entry.size, entry.bytes, entry.origin,
+                entry.safety,
             ]
         )
-        // The order is used instead of the dates, since clocks may be wrong.
+        // The order is used instead of the dates, since clocks may be wrong. The last success is news for ever.
         try database.execute(
             sql: """
                 DELETE FROM run WHERE command = ?1 AND profile IS ?2 AND stores = ?3
@@ -69,6 +70,9 @@ public final class RunLog: Sendable {
                         SELECT id FROM run WHERE command = ?1 AND profile IS ?2
                             AND stores = ?3 AND remote = ?4
                         ORDER BY id DESC LIMIT 1 OFFSET ?5)
+                    AND id IS NOT (
+                        SELECT max(id) FROM run WHERE command = ?1 AND profile IS ?2
+                            AND stores = ?3 AND remote = ?4 AND exit_code = 0)
                 """,
             arguments: [entry.command, entry.profile, entry.stores, entry.remote, entriesLimit]
         )
@@ -133,22 +137,13 @@ public final class RunLog: Sendable {
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT nullif(profile, '') AS profile, began, duration FROM uneventful
+                    SELECT command, nullif(profile, '') AS profile, stores, remote, began, duration,
+                        0 AS exit_code FROM uneventful
                     WHERE command = ? AND stores = ? AND remote = ?
                     """,
                 arguments: [command, stores, remote]
             )
-            .map { row in
-                Entry(
-                    command: command,
-                    profile: row["profile"],
-                    stores: stores,
-                    remote: remote,
-                    began: date(row["began"]),
-                    duration: .milliseconds(row["duration"] as Int64),
-                    exitCode: 0
-                )
-            }
+            .map(Entry.init)
         }
     }
 

@@ -41,6 +41,7 @@ enum RunLogSchema {
         migrator.registerMigration("3: notices", migrate: addNotices)
         migrator.registerMigration("4: uneventful runs", migrate: addUneventfulRuns)
         migrator.registerMigration("5: futile restores", migrate: addFutileRestores)
+        migrator.registerMigration("6: safety backups", migrate: addSafetyBackups)
         return migrator
     }
 

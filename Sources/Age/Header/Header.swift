@@ -11,6 +11,10 @@ struct Header: Sendable {
     /// The size in bytes.
     var length: Int
 
+    var encoded: [UInt8] { authenticated + Array(" \(Base64.encode(code))\n".utf8) }
+}
+
+extension Header {
     /// Wraps a key for recipients.
     init(_ key: FileKey, for recipients: [Recipient]) throws {
         try Recipient.check(recipients)
@@ -22,17 +26,6 @@ struct Header: Sendable {
         length = encoded.count
     }
 
-    init(stanzas: [Stanza], authenticated: [UInt8], code: [UInt8], length: Int) {
-        self.stanzas = stanzas
-        self.authenticated = authenticated
-        self.code = code
-        self.length = length
-    }
-
-    var encoded: [UInt8] { authenticated + Array(" \(Base64.encode(code))\n".utf8) }
-}
-
-extension Header {
     /// Returns the file key if one of the identities opens it; `nil` if none of them is a recipient.
     ///
     /// - Throws: `Stanza.Fault` if a stanza breaks the format.

@@ -34,16 +34,10 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: `FileError`; what `progressed` throws.
     public init(contentsOf path: FilePath, progressed: (Int64) throws -> Void = { _ in }) throws {
         let file = try File.open(path)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
-        defer { buffer.deallocate() }
         var hasher = SHA256()
-        var offset: Int64 = 0
-        while true {
-            let count = try file.read(into: buffer, at: offset)
-            hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            offset += Int64(count)
-            try progressed(Int64(count))
-            if count < buffer.count { break }
+        try file.forEachPart { bytes, _ in
+            hasher.update(bufferPointer: bytes)
+            try progressed(Int64(bytes.count))
         }
         self.init(hasher)
     }

@@ -6,6 +6,9 @@ public import SystemPackage
 /// contains a NUL. So its text never leads out of the directory. (A symbolic link does not either, since `Directory`
 /// follows none.)
 public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The maximum length in bytes of a path that a row of a store names: the system takes 4,096 with all that is before it.
+    public static let longestInValue = 1024
+
     /// The bytes, with `/` between components and none at the beginning or the end.
     public let bytes: [UInt8]
 

@@ -48,6 +48,8 @@ public struct Backup: Sendable, Equatable {
     private let localTime: Date?
     /// Whether its archive could not be read when it was inspected.
     public var isUnreadable = false
+    /// Whether it had another size when this machine saw it last, and was not looked at since: it was cut off or replaced.
+    public internal(set) var hasOtherSize = false
     /// The system's reason why its archive could not be read, which may be whole.
     package var refusal: String?
     /// Whether it is encrypted and no available key opens it, so that only its name is known.
@@ -56,8 +58,8 @@ public struct Backup: Sendable, Equatable {
     public var isCutOff = false
     /// The latest checks of it, as far as they are remembered.
     public var checks = CheckHistory([])
-    /// The damage that the folder's annotations report.
-    package internal(set) var notedDamage: String?
+    /// The check that found damage, as the folder's annotations report it.
+    package internal(set) var noted: RunLog.Check?
     public var tags: [String] = []
     public var note: String?
     /// Whether only a command that names it removes it.
@@ -107,7 +109,7 @@ public struct Backup: Sendable, Equatable {
     }
 
     /// The damage that a check found.
-    private var knownDamage: String? { checks.damaged?.damage ?? notedDamage }
+    private var knownDamage: String? { checks.damaged?.damage ?? noted?.damage }
 
     /// The kinds of damage, in words for a message.
     public enum Trouble: String, Sendable {

@@ -1,5 +1,5 @@
 internal import Age
-internal import Backups
+public import Backups
 internal import Files
 internal import Remotes
 internal import SystemPackage
@@ -86,15 +86,34 @@ extension OperationContext {
         let source = try File.open(path)
         report(.began(.fetching, total: try source.info().size))
         let target = try File.create(newPath)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
-        defer { buffer.deallocate() }
-        var offset: Int64 = 0
-        while true {
-            let count = try source.read(into: buffer, at: offset)
-            try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
-            offset += Int64(count)
-            try advance(Int64(count))
-            if count < buffer.count { return }
+        try source.forEachPart { bytes, offset in
+            try target.write(bytes, at: offset)
+            try advance(Int64(bytes.count))
+        }
+    }
+
+    /// Removes everything that this machine has of a folder: its staging directory, and the records about it.
+    ///
+    /// Nothing in the folder itself is touched.
+    ///
+    /// - Returns: the staging directory's printable path, if it contains something other than remains of a run; it is
+    ///   then left as it is.
+    /// - Throws: `FileError`; `.locked` if another run uses the folder.
+    public func unlink(_ folder: BackupFolder) async throws -> String? {
+        folder.memory.catalog.forget(folder.address)
+        try await folder.memory.catalog.save()
+        // For a local folder, the staging directory is the folder itself.
+        guard folder.remote.directory == nil, (try? Directory.open(folder.staging)) != nil else {
+            return nil
+        }
+        return try await withLock(on: folder.staging) {
+            let names = try Directory.open(folder.staging).names().map(\.description)
+            let areRemains = names.allSatisfy {
+                PartialName.matches($0) || $0.hasPrefix(ScratchDirectory.prefix)
+            }
+            guard areRemains else { return printable(folder.staging) }
+            try LocalFileSystem().remove(folder.staging)
+            return nil
         }
     }
 
@@ -124,7 +143,7 @@ extension OperationContext {
         report(.began(.encrypting, total: size))
         let sink = try EncryptingSink(to: File.create(path), for: recipients, threads: threads)
         defer { sink.close() }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
+        let buffer = UnsafeMutableRawBufferPointer.aligned(byteCount: 1 << 20)
         defer { buffer.deallocate() }
         for offset in stride(from: 0, to: size, by: buffer.count) {
             let count = Int(min(Int64(buffer.count), size - offset))

@@ -88,4 +88,16 @@ public struct OperationContext: Sendable {
     func reportProblems(_ problems: [Problem]) {
         for problem in problems.summarized { report(.problem(problem)) }
     }
+
+    /// Reports a problem, and adds it to those of an outcome.
+    func note(
+        _ kind: Problem.Kind,
+        _ path: String,
+        _ reason: String,
+        in problems: inout [Problem]
+    ) {
+        let problem = Problem(kind: kind, path: path, reason: reason)
+        report(.problem(problem))
+        problems.append(problem)
+    }
 }

@@ -15,11 +15,10 @@ extension Origin {
         let path = here.pushing(stores).lexicallyNormalized()
         let live = (try? RestorePaths(resolving: path, .beside))?.live ?? path
         let host = ProcessInfo.processInfo.hostName
-        var machine = Machine.current
-        // The machine is a Mac, or a container.
-        if machine.isEmpty { machine = host }
+        // A clone of a machine has its id, too. Macs and containers have none.
         let text =
-            name.map { "named origin 1\0\($0)" } ?? "origin of stores 1\0\(machine)\0\(live.string)"
+            name.map { "named origin 1\0\($0)" }
+            ?? "origin of stores 2\0\(Machine.current)\0\(host)\0\(live.string)"
         let digest = Array(text.utf8).withUnsafeBytes { Digest(of: $0) }
         self.init(
             id: String(digest.description.prefix(32)),

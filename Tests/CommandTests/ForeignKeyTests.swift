@@ -99,7 +99,8 @@ struct ForeignKeyTests {
         #expect(made.status == 3)
         let name = made.text.trimmingCharacters(in: .newlines)
         #expect(try strict("full", ["check"]).status == 20)
-        #expect(try strict("full", ["check", "--read-data-subset", "1/7"]).status == 0)
+        // A check that reads less does not refute that.
+        #expect(try strict("full", ["check", "--read-data-subset", "1/7"]).status == 20)
         #expect(
             try strict("full", ["restore", name, "--yes", "--check", "quick"]).status == 0
         )

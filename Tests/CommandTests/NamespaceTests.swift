@@ -33,6 +33,7 @@ struct NamespaceTests {
         let prelude = """
             set -eu
             umask 022
+            trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
             run() {
                 code=$1; shift; got=0
                 "$PROGRAM" "$@" > last 2>&1 || got=$?
@@ -111,6 +112,24 @@ struct NamespaceTests {
         #expect(output?.contains("something is mounted at '") == true)
         #expect(output?.contains("hint: unmount it: umount /") == true)
         #expect(try sandbox.read("Other/photo") == Array("precious".utf8))
+    }
+
+    @Test("A clone of a machine with a host name of its own prunes none of its backups")
+    func clone() throws {
+        let output = try script(
+            """
+            clone() {
+                unshare --uts sh -c 'echo clone >/proc/sys/kernel/hostname; exec "$PROGRAM" "$@"' sh "$@"
+            }
+            run 0 init
+            run 0 backup
+            clone backup --prune --keep-last 1
+            clone backup --prune --keep-last 1
+            [ "$(ls Remote | grep -c Stores.zip)" = 2 ]
+            run 0 restore latest --yes
+            """
+        )
+        #expect(output?.contains("is newer, but of another") == true)
     }
 
     @Test("A mount in a stores directory is not restored, and does not hinder the restore")

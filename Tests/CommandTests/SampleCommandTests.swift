@@ -54,7 +54,7 @@ struct SampleCommandTests {
         #expect(none.errors.contains("there is no store in 'None', 'Empty'"))
         let taken = try program.run("init", "--stores", "New", "--from", "Old")
         #expect(taken.status == 1)
-        #expect(taken.errors.contains("/New' is there already and not empty"))
+        #expect(taken.errors.contains("/New' is there, and is no empty directory"))
         let both = try program.run("init", "--update", "--from", "Old")
         #expect(both.status == 64 && both.errors.contains("exclude each other"))
     }

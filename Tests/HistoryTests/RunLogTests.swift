@@ -98,6 +98,12 @@ struct RunLogTests {
         #expect(entries.first?.began == Self.morning - 11 * 86_400)
         #expect(entries.last?.began == Self.morning - 2 * 86_400)
         #expect(try log.entries().count == 11)
+        // The last success stays, however many failures follow.
+        for _ in 0..<12 {
+            try log.record(entry(exitCode: 10))
+        }
+        filter.isSuccess = true
+        #expect(try log.entries(filter).map(\.began) == [Self.morning - 11 * 86_400])
     }
 
     @Test("The run log keeps the last check of each depth for each file of a backup")

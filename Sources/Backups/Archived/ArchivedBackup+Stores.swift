@@ -47,13 +47,8 @@ extension ArchivedBackup {
     private func forEachStore(_ body: () -> Bool) throws {
         for index in 0..<reader.count {
             let entry = try reader.entry(at: index)
-            guard entry.attributes.kind == .file, entry.size > 0, !entry.isSpecial else { continue }
-            var isStore = false
-            try reader.read(entry) { start in
-                isStore = DatabaseHeader.begins(start)
-                return false
-            }
-            if isStore, !body() { return }
+            guard entry.attributes.kind == .file, !entry.isSpecial else { continue }
+            if try beginsAsStore(entry), !body() { return }
         }
     }
 }

@@ -52,7 +52,7 @@ extension ArchivedBackup {
         return items
     }
 
-    private func beginsAsStore(_ entry: ArchiveReader.Entry) throws -> Bool {
+    func beginsAsStore(_ entry: ArchiveReader.Entry) throws -> Bool {
         guard entry.size > 0 else { return false }
         var isStore = false
         try reader.read(entry) { start in

@@ -18,6 +18,9 @@ public struct ImpliedBackup: Sendable {
     public var skipped: [Backup] = []
     /// A warning that the folder's newest backup is older than before.
     public var warning: String?
+
+    /// The newer backups that cannot be read, or are not as they were: each may be the newest of the own origin.
+    public var unreadable: [Backup] { skipped.filter { $0.isUnreadable || $0.hasOtherSize } }
 }
 
 extension ImpliedBackup {

@@ -47,7 +47,7 @@ extension BackupFolder {
         memory.catalog.remember(backup.name, isTaken: true, in: address)
         let newName = duration > .zero ? Trash.name(of: backup.name, at: date) : nil
         if let newName { memory.catalog.remember(in: address) { $0.trash(newName) } }
-        if backup.notedDamage != nil {
+        if backup.noted != nil {
             var annotations = try? await annotations()
             await annotations?.moveDamage(of: backup, from: backup.name, to: newName, at: date)
         }

@@ -148,9 +148,7 @@ public struct BackupFolder: Sendable {
         }
         do {
             try listing.addChecks(in: self)
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             listing.logError = error
         }
         do {

@@ -100,14 +100,15 @@ public struct FolderLosses {
         let newest = folder.own(backups).ordinary.first { $0.timeSource == .manifest }
         guard let newer = folder.newer(than: newest) else { return nil }
         let trashed = await trashedNames()
-        if trashed.union(folder.givenNames).contains(newer.exact) {
+        let there = backups.first { $0.name.exact == newer.exact }
+        if trashed.contains(newer.exact) || there == nil && folder.givenNames.contains(newer.exact)
+        {
             // Another machine of the user deleted it, or the listing is late.
             if trashed.contains(newer.exact) {
                 catalog.remember(newer, isTaken: true, in: folder.address)
             }
             return nil
         }
-        let there = backups.first { $0.name.exact == newer.exact }
         let name = BackupName.display(newer)
         if let there, there.signer == nil, there.signerKey != nil, there.distrust?.base == nil {
             return

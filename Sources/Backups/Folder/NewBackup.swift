@@ -164,14 +164,13 @@ package struct NewBackup {
         backup.tags = tags
         backup.note = note
         do {
-            var annotations = try await folder.annotations()
-            try await folder.notes.change(&annotations, of: backup, at: date) {
+            let notSynced = try await folder.notes.add(backup, at: date) {
                 $0.tags = tags
                 $0.note = note
                 $0.reason = header.reason
                 $0.isPartial = isPartial ? true : nil
             }
-            guard isBare, let error = annotations.notSynced else { return annotations.notSynced }
+            guard isBare, let error = notSynced else { return notSynced }
             warn(error)
         } catch  where isBare && !(error is CancellationError) {
             warn(error)

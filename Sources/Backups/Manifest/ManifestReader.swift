@@ -164,7 +164,8 @@ final class ManifestReader {
 
     private func takeTrailer() throws {
         let text = Array("{".utf8) + line.dropFirst(2)
-        guard let trailer = try? decoder.decode(ManifestTrailer.self, from: Data(text)) else {
+        guard let trailer = try? Manifest.decoder.decode(ManifestTrailer.self, from: Data(text))
+        else {
             throw bad("its end is not what the format says")
         }
         self.trailer = trailer

@@ -16,6 +16,10 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         public static let damagedStore = Kind(rawValue: "damaged_store")
         /// A link out of the stores directory to a store, which is not in the archive.
         public static let linkedStore = Kind(rawValue: "linked_store")
+        /// A link out of the stores directory to a directory with stores, which are not in the archive.
+        public static let linkedDirectory = Kind(rawValue: "linked_directory")
+        /// A link with a database's name that leads to nothing: the database may be on a disk that is not mounted.
+        public static let linkToNothing = Kind(rawValue: "link_to_nothing")
         /// The stores directory has no store, nor a file that may be an encrypted one.
         public static let noStore = Kind(rawValue: "no_store")
         /// A backup that could not be removed.
@@ -56,7 +60,7 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
     package var isOfTheBackup: Bool {
         switch kind {
         case .neverStill, .unreadable, .damagedStore, .missingExternalData, .linkedStore,
-            .noStore:
+            .linkedDirectory, .linkToNothing, .noStore:
             true
         default: false
         }
@@ -72,11 +76,18 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         switch kind {
         case .anomaly: "if that is right, run 'grocerydude backup --accept-changes'"
         case .notContinued:
-            "if every run says so, keep the state directory from run to run; to begin anew, run 'grocerydude backup --accept-changes'"
+            "if every run says so, keep the state directory from run to run; to begin a new series, run 'grocerydude backup --accept-changes'"
         case .linkedStore:
-            "to leave it out: \(Advice.command("backup --exclude", path)); to save a store in its place: grocerydude backup --set follow_links=true"
+            "\(exclusion); to save the store in its place: grocerydude backup --set follow_links=true"
+        case .linkedDirectory:
+            "\(exclusion); to save the stores, give that directory its own profile"
+        case .linkToNothing: "mount its disk and run the backup again; \(exclusion)"
         default: nil
         }
+    }
+
+    private var exclusion: String {
+        "to leave it out: \(Advice.command("backup --exclude", path))"
     }
 
     public var description: String {

@@ -45,13 +45,14 @@ struct BackupPlan {
 
     /// Returns whether the search for stores can skip a file.
     ///
-    /// A short file whose size no intact store can have is soon read anyway. If it is a store all the same, the next
-    /// try finds it.
+    /// A short file whose name is no store's, and whose size no intact store can have, is soon read anyway. If it is a
+    /// store all the same, the next try finds it.
     ///
     /// - Throws: `HistoryError`.
     func passesOver(_ file: WalkedFile) throws -> Bool {
         if isFirstTry, file.info.size <= Int64(Segment.size),
-            !DatabaseHeader.isOfPages(size: file.info.size), !knownStores.contains(file.path)
+            !DatabaseHeader.isOfPages(size: file.info.size), !knownStores.contains(file.path),
+            !StoresDirectory.hasDatabaseName(file)
         {
             return true
         }

@@ -44,7 +44,7 @@ extension CreateBackup {
     /// - Returns: the plan; an error of the folder is in it, so that the rest is known all the same.
     /// - Throws: `OperationError`, `FileError`, `CancellationError`.
     public func preview(folderMayBeNew mayBeNew: Bool = false) async throws -> BackupPreview {
-        let directory = try StoresDirectory(backingUp: path)
+        let directory = try StoresDirectory(existing: path)
         try await context.refuse(folder, in: directory.path)
         var preview = BackupPreview()
         try preview.lookForRestores(of: self)
@@ -122,9 +122,7 @@ extension BackupPreview {
         } catch let error where queues && error.isUnreachable {
             waitsFor = error
             attempt { _ = try folder.outbox?.room(beside: waiting, since: error) }
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             attempt { throw error }
         }
         return waiting

@@ -170,11 +170,18 @@ extension Problem {
 extension OutsideLink {
     /// A problem that says that the stores behind the link are not in a backup.
     var problem: Problem {
-        Problem(
-            kind: .linkedStore,
-            path: path.description,
-            reason:
-                "it is a link to '\(printable(target))', outside the stores directory, and \(isStore ? "that store is" : "the stores in there are") not in the backup"
-        )
+        let link = "it is a link to '\(printable(target))'"
+        let (kind, reason): (Problem.Kind, String) =
+            switch end {
+            case .store:
+                (.linkedStore, "outside the stores directory, and that store is not in the backup")
+            case .directory:
+                (
+                    .linkedDirectory,
+                    "outside the stores directory, and the stores in there are not in the backup"
+                )
+            case .nothing: (.linkToNothing, "which is not there: no data of it is in the backup")
+            }
+        return Problem(kind: kind, path: path.description, reason: "\(link), \(reason)")
     }
 }

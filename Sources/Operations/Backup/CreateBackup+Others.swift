@@ -141,13 +141,8 @@ extension CreateBackup {
             outcome.problems += problems
             context.reportProblems(problems)
         } catch {
-            let problem = Problem(
-                kind: .notRemoved,
-                path: other.name,
-                reason: "not replaced: \(explain(error))"
-            )
-            outcome.problems.append(problem)
-            context.reportProblems([problem])
+            let reason = "not replaced: \(explain(error))"
+            context.note(.notRemoved, other.name, reason, in: &outcome.problems)
         }
     }
 }

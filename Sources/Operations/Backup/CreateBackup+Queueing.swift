@@ -113,13 +113,8 @@ extension CreateBackup {
             context.note("'\(outcome.backup.displayName)' was made, and waits for upload")
             throw error
         } catch {
-            let problem = Problem(
-                kind: .notCopied,
-                path: outcome.backup.name,
-                reason: "not sent: \(explain(error))"
-            )
-            context.reportProblems([problem])
-            outcome.problems.append(problem)
+            let reason = "not sent: \(explain(error))"
+            context.note(.notCopied, outcome.backup.name, reason, in: &outcome.problems)
             outcome.waitsFor = error
         }
         return outcome

@@ -71,7 +71,7 @@ public struct CreateBackup: Sendable {
     ///
     /// - Throws: `OperationError`, `RemoteError`, `FileError.locked`, `CancellationError`.
     public func run() async throws -> Outcome {
-        let directory = try StoresDirectory(backingUp: path)
+        let directory = try StoresDirectory(existing: path)
         return try await context.withLock(on: directory.path) {
             // Upload waiting backups first, so that the folder gets no older backup after the new one.
             let problems = try await options.queues ? [] : sendWaiting().problems

@@ -5,10 +5,10 @@ internal import Stores
 public import SystemPackage
 
 extension StoresDirectory {
-    /// Opens a directory to back it up or to look into it.
+    /// Opens a directory that must exist.
     ///
     /// - Throws: `OperationError.noStores`, `FileError`.
-    init(backingUp path: FilePath) throws {
+    init(existing path: FilePath) throws {
         do {
             try self.init(path)
         } catch let error as FileError where error.isMissing {

@@ -42,3 +42,41 @@ public struct FolderWatch: Sendable {
         return false
     }
 }
+
+extension OperationContext {
+    /// The longest wait between two listings: a watch does not notice changes by another machine.
+    private static let listingPace = Duration.seconds(2)
+
+    /// Waits until the archive of a backup, which is still being copied into its folder, is complete.
+    ///
+    /// - Parameters:
+    ///   - backup: the backup as it was listed.
+    ///   - folder: the backup's folder.
+    ///   - limit: how long to wait at most; `.zero` for not at all.
+    /// - Returns: the backup as it is listed after the wait.
+    /// - Throws: `RestoreError.restoreFailed` if it is not complete within the limit; `BackupFolderError.noBackup`
+    ///   if it disappears; `RemoteError`; `CancellationError`.
+    public func wait(
+        for backup: Backup,
+        in folder: BackupFolder,
+        atMost limit: Duration
+    ) async throws -> Backup {
+        guard backup.trouble == .notReady else { return backup }
+        let start = ContinuousClock.now
+        if limit > .zero { note("waiting for '\(backup.displayName)': \(Backup.notReady)") }
+        while true {
+            let watch = FolderWatch(of: folder)
+            let found = try await folder.list().backups
+                .matching(backup.name, address: folder.address)
+            guard found.trouble == .notReady else { return found }
+            let left = limit - start.duration(to: .now)
+            guard left > .zero else {
+                throw RestoreError.restoreFailed(BackupFolderError.notReady(backup.displayName))
+            }
+            try watch.wait(
+                atMost: min(left, Self.listingPace),
+                checkCancellation: checkCancellation
+            )
+        }
+    }
+}

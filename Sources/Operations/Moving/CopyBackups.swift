@@ -103,9 +103,7 @@ public struct CopyBackups: Sendable {
         var outcome = try await copy(wanted.dependantsFirst.reversed(), among: all)
         if names == nil, let unreachable {
             let reason = "not copied: \(explain(unreachable))"
-            let problem = Problem(kind: .notCopied, path: source.address, reason: reason)
-            outcome.problems.append(problem)
-            context.reportProblems([problem])
+            context.note(.notCopied, source.address, reason, in: &outcome.problems)
         }
         return outcome
     }
@@ -154,9 +152,7 @@ public struct CopyBackups: Sendable {
                 outcome.problems += received.problems
                 there.removeAll { $0.name.exact == received.backup.name.exact }
                 there.append(received.backup)
-            } catch let error as CancellationError {
-                throw error
-            } catch {
+            } catch  where !(error is CancellationError) {
                 fail(backup, error, &outcome)
                 if error.isUnreachable {
                     outcome.items.append(item)
@@ -181,13 +177,8 @@ public struct CopyBackups: Sendable {
 
     private func fail(_ backup: Backup, _ error: any Error, _ outcome: inout Outcome) {
         outcome.failure = outcome.failure ?? error
-        let problem = Problem(
-            kind: .notCopied,
-            path: backup.name,
-            reason: "not copied: \(explain(error))"
-        )
-        outcome.problems.append(problem)
-        context.reportProblems([problem])
+        let reason = "not copied: \(explain(error))"
+        context.note(.notCopied, backup.name, reason, in: &outcome.problems)
     }
 
     /// Reports the remaining backups as failed after a folder could not be reached.

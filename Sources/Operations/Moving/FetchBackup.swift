@@ -1,6 +1,7 @@
 public import Backups
 internal import Archives
 internal import Files
+public import Foundation
 public import SystemPackage
 
 /// Copies the archive of a backup out of its folder, into a file.
@@ -34,15 +35,23 @@ public struct FetchBackup: Sendable {
 
     let folder: BackupFolder
     private let allowsDamage: Bool
+    private let date: Date
     let context: OperationContext
 
     /// - Parameters:
     ///   - folder: the folder that contains the backup.
     ///   - allowsDamage: whether to fetch a damaged backup too.
+    ///   - date: the current time, with which found damage is recorded.
     ///   - context: the context of the operation.
-    public init(from folder: BackupFolder, allowsDamage: Bool, context: OperationContext) {
+    public init(
+        from folder: BackupFolder,
+        allowsDamage: Bool,
+        at date: Date,
+        context: OperationContext
+    ) {
         self.folder = folder
         self.allowsDamage = allowsDamage
+        self.date = date
         self.context = context
     }
 
@@ -61,9 +70,19 @@ public struct FetchBackup: Sendable {
         let scratch = try ScratchDirectory(in: directory)
         defer { withExtendedLifetime(scratch) {} }
         let isAlone = !backup.isIncrement || allowsDamage && backup.lack?.isGone == true
-        return try await isAlone
-            ? runAlone(backup, to: path, scratch.path)
-            : runWithNeeds(backup, to: path, scratch.path)
+        do {
+            let outcome =
+                try await isAlone
+                ? runAlone(backup, to: path, scratch.path)
+                : runWithNeeds(backup, to: path, scratch.path)
+            if let damage = outcome.damage {
+                await context.note(damage, of: backup, in: folder, at: date)
+            }
+            return outcome
+        } catch MovingError.damaged(let name, let reason) {
+            await context.note(reason, of: backup, in: folder, at: date)
+            throw MovingError.damaged(name, reason: reason)
+        }
     }
 
     private func runAlone(

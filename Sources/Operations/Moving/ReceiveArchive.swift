@@ -126,12 +126,7 @@ struct ReceiveArchive {
                 uploaded.map { .hidden($0.name) } ?? .here(parcel.path),
                 backup: backup,
                 annotation: annotation
-            )
-            .reveal(
-                in: folder,
-                sameName,
-                at: date
-            )
+            ).reveal(in: folder, sameName, at: date)
             rememberRows(of: new, parcel, among: others)
             if parcel.damage == nil, parcel.archived != nil {
                 // A copy of a damaged archive stays suspect until all of it has been read.
@@ -148,12 +143,7 @@ struct ReceiveArchive {
     /// Uploads an archive under a hidden name, reads it back, and returns its file.
     private func upload(_ path: FilePath, named name: String) async throws -> RemoteFile {
         let hidden = folder.remote.makePartialName()
-        let digest = try Digest(
-            contentsOf: path,
-            progressed: { _ in
-                try context.checkCancellation()
-            }
-        )
+        let digest = try Digest(contentsOf: path) { _ in try context.checkCancellation() }
         context.report(.began(.uploading, total: nil))
         do {
             let uploaded = try await folder.remote.upload(path, as: hidden)

@@ -77,13 +77,8 @@ public struct UploadBackups: Sendable {
                 throw error
             } catch {
                 outcome.failure = outcome.failure ?? error
-                let problem = Problem(
-                    kind: .notCopied,
-                    path: backup.name,
-                    reason: "not sent: \(explain(error))"
-                )
-                outcome.problems.append(problem)
-                context.reportProblems([problem])
+                let reason = "not sent: \(explain(error))"
+                context.note(.notCopied, backup.name, reason, in: &outcome.problems)
             }
         }
         outcome.left = try await outbox.waiting().count
@@ -127,12 +122,7 @@ public struct UploadBackups: Sendable {
             backup: archived.map { try folder.backup(file, of: $0) }
                 ?? moved(backup, to: file),
             annotation: annotation
-        )
-        .reveal(
-            in: folder,
-            .number,
-            at: date
-        )
+        ).reveal(in: folder, .number, at: date)
         let lack = try await lack(of: archived?.header, named: new.displayName)
         context.reportProblems(problems + lack)
         outcome.problems += problems + lack

@@ -110,9 +110,7 @@ public struct GatherReport: Sendable {
             report.trends = TableTrend.trends(of: report.own)
             let errors = [listing.annotationsError, listing.logError].compactMap(\.self)
             report.gaps += errors.map { explain($0) }
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             report.gaps.append("the backups are not known: \(explain(error))")
             return
         }
@@ -120,9 +118,7 @@ public struct GatherReport: Sendable {
         do {
             let prune = PruneBackups(in: known, options: options.retention, context: quiet)
             report.plan = try await prune.plan()
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             report.gaps.append("what the retention policy removes is not known: \(explain(error))")
         }
     }
@@ -147,9 +143,7 @@ public struct GatherReport: Sendable {
             }
         } catch OperationError.noStores {
             // The status says that they are missing.
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             report.gaps.append("the state of sync is not known: \(explain(error))")
         }
     }

@@ -95,9 +95,7 @@ extension RestoreBackup {
                 leavingOut: plan.archived.exclusions(),
                 context
             )
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             // The present data may be damaged, which may be the reason for the restore.
             return context.note(
                 "the backup is not compared with the present data: \(explain(error))"

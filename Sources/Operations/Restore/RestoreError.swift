@@ -128,7 +128,7 @@ public enum RestoreError: ExplainedError {
             "no space at '\(printable(path))': \(byteCount(needed)) are needed and \(byteCount(available)) are free"
         case .mountInside(let path):
             "something is mounted at '\(printable(path))', in the stores directory"
-        case .targetNotEmpty(let path): "'\(printable(path))' is there already and not empty"
+        case .targetNotEmpty(let path): "'\(printable(path))' is there, and is no empty directory"
         case .inTheWay(let leftover):
             "'\(printable(leftover.path))' is in the way, and is not from an interrupted restore (\(leftover))"
         case .noStores(let backup, let live):
@@ -210,54 +210,5 @@ struct NotSaved: ExplainedError {
 
     var hint: String? {
         "make it readable, or move it away and try again; with '--no-safety-backup' it would be lost"
-    }
-}
-
-extension Error {
-    /// The damage of an archive that ended a restore; `nil` for any other reason, such as a store that was damaged
-    /// before it was saved.
-    fileprivate var damageMet: (any Error)? {
-        switch self as any Error {
-        case RestoreError.restoreFailed(let error), RestoreError.rolledBack(let error, _),
-            LookingError.damaged(let error):
-            error.damageMet
-        // An archive without its end may still be copied.
-        case is StoreError, ArchiveError.unsupported, ArchiveError.notAnArchive, AgeError.wrongEnd:
-            nil
-        default: reportsDamage ? self : nil
-        }
-    }
-}
-
-extension OperationContext {
-    /// Runs a restore, and records the damage of the backup that it meets, so that no policy counts that as good.
-    ///
-    /// - Parameters:
-    ///   - backup: the backup that is restored.
-    ///   - folder: the folder that has it.
-    ///   - date: the time of the restore; `nil` for a dry run, which records nothing.
-    ///   - body: the restore.
-    /// - Returns: the result of `body`.
-    /// - Throws: the errors of `body`.
-    func notingDamage<Result>(
-        of backup: Backup,
-        in folder: BackupFolder,
-        at date: Date?,
-        _ body: () async throws -> Result
-    ) async throws -> Result {
-        do {
-            return try await body()
-        } catch {
-            guard let date, let damage = error.damageMet else { throw error }
-            let home = folder.home(of: backup)
-            do {
-                try await withLock(home) {
-                    await rememberCheck(of: backup, in: home, damage: explain(damage), at: date)
-                }
-            } catch let refusal {
-                warn("the damage of '\(backup.displayName)' was not noted: \(explain(refusal))")
-            }
-            throw error
-        }
     }
 }

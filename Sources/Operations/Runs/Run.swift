@@ -144,6 +144,7 @@ public struct Run: Sendable {
         entry.size = result.size
         entry.bytes = result.bytes
         entry.origin = origin
+        entry.safety = result.safety
         return entry
     }
 
@@ -194,6 +195,8 @@ public struct CommandResult: Sendable, Equatable {
     public var size: Int64?
     /// The size of all of that backup's files before compression, in bytes.
     public var bytes: Int64?
+    /// The identity of the safety backup that a restore made.
+    public var safety: String?
     /// Whether the user declined when asked; the run is then neither logged nor reported.
     public var isDeclined = false
     /// Whether there was nothing to do, as in most runs every few minutes; the log has only the time of the last one.

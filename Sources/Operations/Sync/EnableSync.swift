@@ -1,6 +1,6 @@
 public import Changes
 internal import Files
-public import Remotes
+internal import Remotes
 public import Stores
 public import Sync
 public import SystemPackage
@@ -62,29 +62,18 @@ public struct EnableSync: Sendable {
     }
 
     private let places: SyncPlaces
-    private let folder: @Sendable (String) throws -> any RemoteFolder
     private let options: Options
     private let running: RunSync.Options
-    private let context: OperationContext
+    private var context: OperationContext { places.context }
 
     /// - Parameters:
     ///   - places: the stores.
-    ///   - folder: returns the remote folder of an address.
     ///   - options: the options of the enrolment.
     ///   - running: the options of the first exchange.
-    ///   - context: the context of the operation.
-    public init(
-        in places: SyncPlaces,
-        folder: @escaping @Sendable (String) throws -> any RemoteFolder,
-        options: Options,
-        running: RunSync.Options,
-        context: OperationContext
-    ) {
+    public init(in places: SyncPlaces, options: Options, running: RunSync.Options) {
         self.places = places
-        self.folder = folder
         self.options = options
         self.running = running
-        self.context = context
     }
 
     /// Begins or joins the group.
@@ -105,11 +94,7 @@ public struct EnableSync: Sendable {
     private func enable(_ store: Store, _ confirm: (Plan) throws -> Bool) async throws -> Outcome? {
         let group = try group(of: store)
         try refusePlaces()
-        let container = Container(
-            try folder(options.container),
-            group: group,
-            scratch: context.scratch
-        )
+        let container = try places.container(of: group, at: options.container)
         let directory = places.sidecar(of: store)
         if options.isDryRun {
             try refuseEnabled(places.overview(of: store), store, group)
@@ -127,8 +112,7 @@ public struct EnableSync: Sendable {
             let sidecar = try Sidecar(in: directory)
             defer { try? sidecar.close() }
             try enrol(store, sidecar, container, plan)
-            let run = RunSync(in: places, folder: folder, options: running, context: context)
-            let synced = try await run.exchange(store, sidecar)
+            let synced = try await RunSync(in: places, options: running).exchange(store, sidecar)
             return Outcome(plan: plan, before: try sidecar.copyBefore, synced: synced)
         }
     }
@@ -288,7 +272,7 @@ public struct EnableSync: Sendable {
                 program: around.program
             )
         }
-        guard let directory = try folder(options.container).directory,
+        guard let directory = try places.folder(options.container).directory,
             let path = try? directory.resolved()
         else { return }
         if path.starts(with: stores) {

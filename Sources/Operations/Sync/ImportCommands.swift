@@ -28,9 +28,7 @@ public struct ImportCommands: Sendable, Equatable {
     func runAfter(_ rows: [WrittenRow], _ store: Store, _ context: OperationContext) async throws {
         do {
             try await run(didImport, "did_import", rows, store, context)
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             context.warn(explain(error))
         }
     }

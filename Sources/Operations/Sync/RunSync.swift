@@ -1,7 +1,6 @@
 internal import Changes
 internal import Files
 public import Foundation
-public import Remotes
 public import Stores
 public import Sync
 internal import Synchronization
@@ -41,25 +40,15 @@ public struct RunSync: Sendable {
     }
 
     private let places: SyncPlaces
-    private let folder: @Sendable (String) throws -> any RemoteFolder
     private let options: Options
-    private let context: OperationContext
+    private var context: OperationContext { places.context }
 
     /// - Parameters:
     ///   - places: the stores.
-    ///   - folder: returns the remote folder of an address.
     ///   - options: the options of the exchange.
-    ///   - context: the context of the operation.
-    public init(
-        in places: SyncPlaces,
-        folder: @escaping @Sendable (String) throws -> any RemoteFolder,
-        options: Options,
-        context: OperationContext
-    ) {
+    public init(in places: SyncPlaces, options: Options) {
         self.places = places
-        self.folder = folder
         self.options = options
-        self.context = context
     }
 
     /// Exchanges enabled stores, one after the other.
@@ -77,10 +66,7 @@ public struct RunSync: Sendable {
     private func run(_ store: Store) async throws -> SyncedStore {
         var result = SyncedStore(store: store.path.description)
         do {
-            let directory = places.sidecar(of: store)
-            try await context.withLock(on: directory) {
-                let sidecar = try Sidecar(in: directory)
-                defer { try? sidecar.close() }
+            try await places.withSidecar(of: store) { sidecar in
                 let overview = try SyncOverview(of: sidecar)
                 if let trouble = places.trouble(with: store, in: overview.group) {
                     result.overview = overview
@@ -96,9 +82,7 @@ public struct RunSync: Sendable {
                 result = try await exchange(store, copy)
                 withExtendedLifetime(scratch) {}
             }
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             result.error = error
         }
         return result
@@ -119,27 +103,18 @@ public struct RunSync: Sendable {
         var decision: SyncDecision?
         let writing = StoreReservation(store, options.writesWhileOpen, context)
         do {
-            let scratch = context.scratch
-            var exchangeOptions = StoreExchange.Options(scratch: scratch, program: options.program)
-            exchangeOptions.acceptsChanges = options.acceptsChanges
-            exchangeOptions.rejoining = options.rejoining
-            exchangeOptions.refills = options.refills
-            exchangeOptions.isDryRun = options.isDryRun
-            exchangeOptions.check = context.checkCancellation
-            let (commands, context) = (options.commands, context)
-            exchangeOptions.willWrite = { try await commands.runBefore($0, store, context) }
-            exchangeOptions.didWrite = { try await commands.runAfter($0, store, context) }
-            exchangeOptions.kept = { kept.path = $0 }
-            exchangeOptions.reserve = { try await writing.make() }
+            var exchange = exchangeOptions(of: store)
+            exchange.kept = { kept.path = $0 }
+            exchange.reserve = { try await writing.make() }
             let address = options.container ?? before.container ?? ""
             let acceptance = Acceptance(
                 store: store,
                 sidecar: sidecar,
-                container: Container(try folder(address), group: group, scratch: scratch),
+                container: try places.container(of: group, at: address),
                 date: options.date,
                 context: context
             )
-            result.outcome = try await acceptance.exchange(exchangeOptions, before, &decision)
+            result.outcome = try await acceptance.exchange(exchange, before, &decision)
         } catch let error as CancellationError {
             throw error
         } catch StoreError.damaged(let name, let reason) {
@@ -158,6 +133,19 @@ public struct RunSync: Sendable {
         let reason = writing.reason(rows: result.overview.unwritten)
         result.judge(putOffBy: reason, at: options.date)
         return result
+    }
+
+    private func exchangeOptions(of store: Store) -> StoreExchange.Options {
+        var exchange = StoreExchange.Options(scratch: context.scratch, program: options.program)
+        exchange.acceptsChanges = options.acceptsChanges
+        exchange.rejoining = options.rejoining
+        exchange.refills = options.refills
+        exchange.isDryRun = options.isDryRun
+        exchange.check = context.checkCancellation
+        let (commands, context) = (options.commands, context)
+        exchange.willWrite = { try await commands.runBefore($0, store, context) }
+        exchange.didWrite = { try await commands.runAfter($0, store, context) }
+        return exchange
     }
 }
 

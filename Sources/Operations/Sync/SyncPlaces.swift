@@ -1,9 +1,11 @@
+internal import Changes
 internal import Files
+public import Remotes
 public import Stores
 public import Sync
 public import SystemPackage
 
-/// The stores of a stores directory, and the places of their sidecars.
+/// The stores of a stores directory, with the places of their sidecars and the containers of their groups.
 public struct SyncPlaces: Sendable {
     /// The stores directory, without symbolic links in its path.
     public let directory: FilePath
@@ -13,25 +15,31 @@ public struct SyncPlaces: Sendable {
     let gone: [Store]
     /// The directory of all sidecars.
     let sidecars: FilePath
+    /// Returns the remote folder of an address.
+    public let folder: @Sendable (String) throws -> any RemoteFolder
+    let context: OperationContext
 
     /// Finds the stores of a directory.
     ///
     /// - Parameters:
     ///   - stores: the stores directory.
     ///   - sidecars: the directory of all sidecars of this user; it may be missing.
-    ///   - context: the context whose cancellation check is called.
+    ///   - context: the context of operations on the stores.
+    ///   - folder: returns the remote folder of an address; by default there are no folders.
     /// - Throws: `OperationError.noStores`, `FileError`.
-    public init(_ stores: FilePath, sidecars: FilePath, context: OperationContext) throws {
-        let directory: StoresDirectory
-        do {
-            directory = try StoresDirectory(stores)
-        } catch let error as FileError where error.isMissing {
-            throw OperationError.noStores(stores)
+    public init(
+        _ stores: FilePath,
+        sidecars: FilePath,
+        context: OperationContext,
+        folder: @escaping @Sendable (String) throws -> any RemoteFolder = {
+            throw SyncError.containerIsNoFolder($0)
         }
+    ) throws {
+        let directory = try StoresDirectory(existing: stores)
         let survey = try directory.survey(isCancelled: context.checkCancellation)
         self.directory = directory.path
         self.stores = survey.stores
-        self.sidecars = sidecars
+        (self.sidecars, self.context, self.folder) = (sidecars, context, folder)
         gone = try Self.gone(from: directory.path, survey.stores, sidecars)
     }
 
@@ -98,5 +106,25 @@ public struct SyncPlaces: Sendable {
         let sidecar = try Sidecar(in: directory)
         defer { try? sidecar.close() }
         return try SyncOverview(of: sidecar)
+    }
+
+    /// Calls a closure with a store's sidecar, which is locked meanwhile.
+    ///
+    /// - Throws: `SidecarError`, `FileError`; errors of `body`.
+    func withSidecar<Result>(
+        of store: Store,
+        _ body: (Sidecar) async throws -> Result
+    ) async throws -> Result {
+        let directory = sidecar(of: store)
+        return try await context.withLock(on: directory) {
+            let sidecar = try Sidecar(in: directory)
+            defer { try? sidecar.close() }
+            return try await body(sidecar)
+        }
+    }
+
+    /// Returns the container of a group.
+    func container(of group: GroupName, at address: String) throws -> Container {
+        Container(try folder(address), group: group, scratch: context.scratch)
     }
 }

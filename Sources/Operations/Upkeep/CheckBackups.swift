@@ -147,9 +147,12 @@ public struct CheckBackups: Sendable {
     ) async throws -> Result {
         let (result, id) = try await examine(backup, reading: subset)
         guard result.failure == nil, !result.lacksNeed else { return result }
-        await remember(result, id, at: date)
+        let check = await remember(result, id, at: date)
         if !result.damage.isEmpty, backup.isIncrement { try await blameNeeds(of: backup, at: date) }
-        return result
+        guard result.damage.isEmpty else { return result }
+        let histories =
+            [backup.checks] + [backup.noted].compactMap(\.self).map { CheckHistory([$0]) }
+        return result.with(histories.lazy.compactMap { $0.adding(check).damaged?.damage }.first)
     }
 
     /// Checks by themselves the backups that a damaged increment needs, and records the damaged ones.
@@ -197,9 +200,7 @@ public struct CheckBackups: Sendable {
             result.damage = [explain(error)]
             result.lacksNeed = error.isOfMissingNeed
             result.find(.damaged)
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             result.failure = error
         }
         return (result, id)
@@ -232,7 +233,10 @@ public struct CheckBackups: Sendable {
     }
 
     /// Records a result; a failure to do so is not a failure of the check.
-    func remember(_ result: Result, _ id: BackupID?, at date: Date) async {
+    ///
+    /// - Returns: the record.
+    @discardableResult
+    func remember(_ result: Result, _ id: BackupID?, at date: Date) async -> RunLog.Check {
         var backup = result.backup
         backup.id = backup.id ?? id
         let folder = folder.home(of: backup)
@@ -250,7 +254,7 @@ public struct CheckBackups: Sendable {
         } catch {
             context.note("this check was not logged: \(explain(error))")
         }
-        guard check.damage != nil || backup.notedDamage != nil else { return }
+        guard check.damage != nil || backup.noted != nil else { return check }
         do {
             try await context.withLock(folder) { try await folder.notes.note(check, of: backup) }
         } catch {
@@ -258,6 +262,7 @@ public struct CheckBackups: Sendable {
                 "the check of '\(backup.displayName)' was not noted beside it: \(explain(error))"
             )
         }
+        return check
     }
 
     // MARK: - Rehearsal
@@ -344,7 +349,7 @@ extension CheckBackups {
             )
             result.comparison = comparison.basis
             if !result.damage.isEmpty { await remember(result, backup.id, at: date) }
-            results.append(result)
+            results.append(result.damage.isEmpty ? result.with(backup.archiveDamage) : result)
         }
         let byName = Dictionary(results.map { ($0.backup.name.exact, $0) }) { first, _ in first }
         return results.prefix(backups.count).map { result in
@@ -367,6 +372,14 @@ extension CheckBackups {
 }
 
 extension CheckBackups.Result {
+    /// Returns the result with damage that an earlier check found, in data that this one did not read.
+    fileprivate func with(_ known: String?) -> Self {
+        guard let known else { return self }
+        var result = self
+        result.damage = ["an earlier check found it damaged, and this one read less: \(known)"]
+        return result
+    }
+
     /// Returns the result of the comparison of an increment, given those of the backups that it is built on.
     fileprivate func with(_ needs: [Self]) -> Self {
         var result = self

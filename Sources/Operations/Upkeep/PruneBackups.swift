@@ -340,7 +340,7 @@ public struct PruneBackups: Sendable {
 
     /// Writes damage that only the log records beside the archives, before the log may be lost.
     private func noteDamage() async throws {
-        let backups = try await folder.list().backups.filter { $0.notedDamage == nil }
+        let backups = try await folder.list().backups.filter { $0.noted == nil }
         try await folder.notes.note(
             backups.compactMap { backup in backup.checks.damaged.map { ($0, backup) } }
         )
@@ -402,7 +402,13 @@ extension PruneBackups.Plan {
             let needing = dependence.newestDependant(of: backup) { !going.contains($0.name.exact) }
             guard let needing else { continue }
             going.remove(backup.name.exact)
-            keep.append(Item(backup: backup, reasons: ["needed by '\(needing.displayName)'"]))
+            let isKnown = dependence.knownDependants(of: backup)
+                .contains { $0.name.exact == needing.name.exact }
+            let reason =
+                isKnown
+                ? "needed by '\(needing.displayName)'"
+                : "may be needed by '\(needing.displayName)', which 'check --all' would read"
+            keep.append(Item(backup: backup, reasons: [reason]))
         }
         remove.removeAll { !going.contains($0.backup.name.exact) }
         let order = BackupOrder(of: (keep + remove).map(\.backup))

@@ -89,9 +89,7 @@ public struct RotateKeys: Sendable {
                     renamed.insert(received.backup.name.exact)
                     item.rotated = new
                     outcome.problems += received.problems + problems
-                } catch let error as CancellationError {
-                    throw error
-                } catch {
+                } catch  where !(error is CancellationError) {
                     item.failure = error
                 }
                 outcome.items.append(item)
@@ -119,6 +117,7 @@ public struct RotateKeys: Sendable {
             try await context.fetch(backup, from: folder, to: $0)
         } _: { parcel in
             if let damage = parcel.damage {
+                await context.note(damage, of: backup, in: folder, at: date, isLocked: true)
                 throw MovingError.damaged(backup.displayName, reason: damage)
             }
             return try await renewed(backup, parcel, for: recipients, receive)

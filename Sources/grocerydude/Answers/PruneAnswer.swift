@@ -54,8 +54,9 @@ struct PruneAnswer: Answer, JSONConvertible {
         guard !plan.isOfTrashAlone else {
             return console.message("no policy says what to keep: only the trash is emptied")
         }
+        let left = plan.remove.count - removed.count
         console.message(
-            "\(counted(plan.keep.count, "backup", "backups")) kept, \(removed.count) \(isDryRun ? "would be " : "")removed"
+            "\(counted(plan.keep.count, "backup", "backups")) kept, \(removed.count) \(isDryRun ? "would be " : "")removed\(left > 0 ? ", \(left) not removed" : "")"
         )
     }
 

@@ -28,7 +28,7 @@ struct ShowAnswer: Answer, JSONConvertible {
     }
 
     /// Describes the stores directory as it is now.
-    init(_ live: ShowLive.Outcome, _ invocation: Invocation) {
+    init(_ live: LiveContent, _ invocation: Invocation) {
         (backup, header, neededBy) = (nil, nil, [])
         (displayName, origin) = (printable(live.path), invocation.origin.name)
         (stores, problems) = (live.stores, live.problems)

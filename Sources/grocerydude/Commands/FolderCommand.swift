@@ -50,3 +50,8 @@ extension CommandConfiguration {
         )
     }
 }
+
+extension String {
+    /// Returns the text as the help of an option, with a name for the option's value.
+    func value(_ name: String) -> ArgumentHelp { ArgumentHelp(self, valueName: name) }
+}

@@ -46,7 +46,7 @@ enum CommandError: ExplainedError {
     /// The newest backup has no trusted signature, and nobody can be asked.
     case notTrusted(String, reason: String, origin: String?)
     /// The newest backup lacks data, and nobody can be asked.
-    case doubtful(String, reason: String, isDamaged: Bool)
+    case doubtful(String, reason: String, isDamaged: Bool, isRestore: Bool = true)
     /// Backups are encrypted, but the store is to take part in sync, which does not encrypt.
     case syncIsPlain
     /// No notification is configured that could be sent.
@@ -62,7 +62,7 @@ enum CommandError: ExplainedError {
             .failed
         case .noSigner, .restoreWithoutSafety, .undoElsewhere, .undoDeleted, .notChangedByRestore:
             .notFound
-        case .doubtful(_, _, true): .damaged
+        case .doubtful(_, _, true, _), .doubtful(_, _, _, false): .damaged
         case .notTrusted, .doubtful: .restoreFailed
         default: .usage
         }
@@ -94,21 +94,27 @@ enum CommandError: ExplainedError {
             "'\(address)' is linked for all profiles, in '\(place)'"
         case .nothingToLink: "no folder is named to link to"
         case .meansFile(let name):
-            "'\(name)' is no store with a table, but a file of that name is in the backup"
+            "'\(name)' is no store with a table, but the backup has a file or a directory of that name"
         case .notAReport(let path): "'\(path)' exists, and is not a report of this program"
         case .badMap(let path, let reason): "'\(path)' is not a map: \(reason)"
         case .noSigner(let name): "'\(name)' has neither a signed backup nor a trusted key"
         case .severalSigners(let name, let keys):
             "several keys signed backups of '\(name)': \(keys.joined(separator: ", "))"
         case .notTrusted(let backup, let reason, _): "'\(backup)' is the newest, but \(reason)"
-        case .doubtful(let backup, let reason, _):
-            "nothing was restored: '\(backup)', the newest, \(reason)"
+        case .doubtful(let backup, let reason, _, _):
+            "nothing was changed: '\(backup)', the newest, \(reason)"
         case .syncIsPlain:
             "backups are encrypted, but sync would write all rows unencrypted into its container, and keep an unencrypted copy of the store, 'before.sqlite', on this machine"
         case .noNotifications: "there is nobody to notify: 'notify' is not set"
         case .noTerminalForRclone(let word):
             "cannot configure '\(word)': rclone asks questions, and there is no terminal"
         }
+    }
+
+    private static func choice(besides backup: String, _ isRestore: Bool) -> String {
+        let choice = "see the others with 'grocerydude list', and name one"
+        guard isRestore else { return choice }
+        return "\(choice); to restore this one, run: \(Advice.command("restore --yes", backup))"
     }
 
     var hint: String? {
@@ -144,8 +150,7 @@ enum CommandError: ExplainedError {
                 "to trust that machine, run \(Advice.quoted(Advice.command("trust add", $0)))"
             }
                 ?? "to restore it anyway, name it: \(Advice.command("restore", backup))"
-        case .doubtful(let backup, _, _):
-            "see the others with 'grocerydude list', and name one; to restore this one, run: \(Advice.command("restore --yes", backup))"
+        case .doubtful(let backup, _, _, let isRestore): Self.choice(besides: backup, isRestore)
         case .syncIsPlain: "use '--plain' if everybody who can read the container may read the rows"
         case .noNotifications:
             "try one: grocerydude notify test --set notify=mail:\(shellWord(NSUserName()))"

@@ -17,11 +17,17 @@ extension CommandResult {
     }
 
     /// Creates the result of work that is incomplete if it has problems.
-    init(of backup: Backup? = nil, bytes: Int64? = nil, problems: [Problem]) {
+    init(
+        of backup: Backup? = nil,
+        bytes: Int64? = nil,
+        problems: [Problem],
+        safety: Backup? = nil
+    ) {
         let message = problems.first.map {
             "\(counted(problems.count, "problem", "problems")): \($0)"
         }
         self.init(problems.isEmpty ? .done : .partial, of: backup, bytes: bytes, message: message)
+        self.safety = safety?.id?.rawValue
     }
 
     /// The result of a command whose question was answered with no.

@@ -31,7 +31,8 @@ enum Hint {
             parent.removeLastComponent()
         }
         let place = parent.isEmpty ? "." : parent
-        let names = (try? Directory.open(place).names().map(\.description).sorted()) ?? []
+        let all = (try? Directory.open(place).names().map(\.description).sorted()) ?? []
+        let names = all.filter { (try? FileInfo(of: place.appending($0)))?.kind != .file }
         if (try? FileInfo(of: directory)) == nil, let name = wrong.lastComponent?.string,
             let nearest = nearestName(to: name, among: names)
         {

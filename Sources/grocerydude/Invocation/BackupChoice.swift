@@ -55,23 +55,37 @@ struct BackupChoice {
     /// - Throws: `BackupFolderError.nothingToUndo` and similar errors, `RemoteError`;
     ///   `CommandError.restoreWithoutSafety` if the last restore made no safety backup.
     func toUndo() async throws -> Backup {
-        let last = lastRestore()
-        if let last, last.remote.exact != folder.address.exact {
+        let restores = loggedRestores()
+        guard let last = restores.first else { return try await newestSafety() }
+        guard last.remote.exact == folder.address.exact else {
             throw CommandError.undoElsewhere(last.remote)
         }
         let safety = try await newestSafety()
+        guard isMade(safety, before: last, of: restores) else { return safety }
         // A safety backup has the time at which its restore began, in seconds.
-        if let last, let made = safety.ownTime,
-            last.began.timeIntervalSince(made) >= 1
-        {
-            let deleted = try? await deletedSafety {
-                abs($0.ownTime?.timeIntervalSince(last.began) ?? .infinity) < 1
-            }
-            if let deleted { throw CommandError.undoDeleted(deleted) }
-            let backup = last.backup.map(BackupName.display)
-            throw CommandError.restoreWithoutSafety(of: backup, older: safety.displayName)
+        let deleted = try? await deletedSafety {
+            last.safety != nil
+                && abs($0.ownTime?.timeIntervalSince(last.began) ?? .infinity) < 1
         }
-        return safety
+        if let deleted { throw CommandError.undoDeleted(deleted) }
+        let backup = last.backup.map(BackupName.display)
+        throw CommandError.restoreWithoutSafety(of: backup, older: safety.displayName)
+    }
+
+    /// Returns whether a safety backup is of a restore before the last one.
+    ///
+    /// The log may lack a restore that was killed; its safety backup is known by the time alone.
+    private func isMade(
+        _ safety: Backup,
+        before last: RunLog.Entry,
+        of restores: [RunLog.Entry]
+    ) -> Bool {
+        if let id = safety.id?.rawValue.exact,
+            let owner = restores.firstIndex(where: { $0.safety?.exact == id })
+        {
+            return owner > 0
+        }
+        return safety.ownTime.map { last.began.timeIntervalSince($0) >= 1 } ?? false
     }
 
     private func newestSafety() async throws -> Backup {
@@ -100,18 +114,19 @@ struct BackupChoice {
         }?.displayName
     }
 
-    /// Returns the last restore that replaced data of the stores directory, as far as the log has it.
-    private func lastRestore() -> RunLog.Entry? {
+    /// Returns the restores that replaced data of the stores directory, newest first, as far as the log has them.
+    private func loggedRestores() -> [RunLog.Entry] {
         var filter = RunLog.Filter()
         filter.command = Run.Command.restore.rawValue
         filter.stores = invocation.job(.restore).stores
         do {
-            return try invocation.log.entries(filter).first {
-                [ExitStatus.done, .partial].contains(ExitStatus(rawValue: $0.exitCode))
+            return try invocation.log.entries(filter).filter {
+                $0.backup != nil
+                    && [ExitStatus.done, .partial].contains(ExitStatus(rawValue: $0.exitCode))
             }
         } catch {
             invocation.context.warn(explain(error))
-            return nil
+            return []
         }
     }
 
@@ -146,6 +161,16 @@ struct BackupChoice {
         return choice.backup
     }
 
+    /// Returns the backup that the user named, to read from it, and its folder; see `find`.
+    fileprivate static func toLookAt(
+        _ name: String,
+        _ invocation: Invocation
+    ) async throws -> (Backup, BackupFolder) {
+        MemoryArenas.limit()
+        let folder = try invocation.folder()
+        return (try await Self(in: folder, invocation).find(name), folder)
+    }
+
     /// Returns the backup that the user named, without a warning of its damage.
     private func found(_ name: String) async throws -> Backup {
         guard name == "latest" else {
@@ -155,15 +180,21 @@ struct BackupChoice {
             return known((found.backup, found.unreachable))
         }
         let found = try await latest()
-        if isUnasked, let newer = found.0.skipped.first(where: \.isUnreadable) {
-            // It may be the newest of these stores.
-            throw CommandError.doubtful(
-                newer.displayName,
-                reason: newer.refusal.map { "cannot be read: \($0)" } ?? "cannot be read",
-                isDamaged: newer.trouble == .damaged
-            )
-        }
+        if isUnasked { try refuseUnreadable(found.0, isRestore: true) }
         return chosen(found)
+    }
+
+    /// Throws if a newer backup cannot be read, which may be the newest of these stores.
+    private func refuseUnreadable(_ choice: ImpliedBackup, isRestore: Bool) throws {
+        guard let newer = choice.unreadable.first else { return }
+        let reason =
+            newer.hasOtherSize ? "is not as it was when it was seen last" : "cannot be read"
+        throw CommandError.doubtful(
+            newer.displayName,
+            reason: newer.refusal.map { "\(reason): \($0)" } ?? reason,
+            isDamaged: newer.trouble == .damaged,
+            isRestore: isRestore
+        )
     }
 
     /// Returns the names by which an operation finds the backups that the user named.
@@ -188,7 +219,7 @@ struct BackupChoice {
         report(choice)
         warn(of: choice)
         names[place] = choice.backup.displayName
-        if unreadable { names += choice.skipped.filter(\.isUnreadable).map(\.displayName) }
+        if unreadable { names += choice.unreadable.map(\.displayName) }
         return names.filter { $0 != "latest" }
     }
 
@@ -198,8 +229,11 @@ struct BackupChoice {
     }
 
     /// Returns the newest backup of the stores directory, and of no other.
+    ///
+    /// - Throws: `CommandError.doubtful` if a newer one cannot be read, and may be of these stores.
     private func ownLatest() async throws -> (ImpliedBackup, unreachable: (any Error)?) {
         let found = try await latest()
+        try refuseUnreadable(found.0, isRestore: false)
         if found.0.isOfAnother {
             let name = found.0.backup.originName ?? found.0.backup.displayName
             throw BackupFolderError.ofOthers(folder.address, [name])
@@ -290,20 +324,21 @@ extension Invocation {
     /// - Throws: see `OpenedBackup`.
     func storePlace(_ name: String) async throws -> any StorePlace {
         if name == LiveStores.name { return LiveStores(absolute(stores), context: context) }
-        return try await opened(name)
+        let (backup, folder) = try await BackupChoice.toLookAt(name, self)
+        return try await OpenedBackup(backup, in: folder, context: context)
     }
 
-    /// Opens a backup to read from it.
+    /// Opens a backup, and reads from it; damage is recorded.
     ///
-    /// - Throws: see `find`, `OpenedBackup`.
-    func opened(_ name: String) async throws -> OpenedBackup {
-        MemoryArenas.limit()
-        let folder = try folder()
-        return try await OpenedBackup(
-            BackupChoice(in: folder, self).find(name),
-            in: folder,
-            context: context
-        )
+    /// - Throws: see `find`, `OpenedBackup`; errors of `body`.
+    func read<Result>(
+        _ name: String,
+        _ body: @escaping (OpenedBackup) throws -> Result
+    ) async throws -> Result {
+        let (backup, folder) = try await BackupChoice.toLookAt(name, self)
+        return try await context.notingDamage(of: backup, in: folder, at: now) {
+            try await OpenedBackup(backup, in: folder, context: context).look(body)
+        }
     }
 }
 

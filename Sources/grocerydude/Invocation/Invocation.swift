@@ -239,6 +239,24 @@ struct Invocation {
         return CommandResult(problems: problems)
     }
 
+    /// Reports in one line what was done.
+    ///
+    /// - Parameters:
+    ///   - line: the answer as text.
+    ///   - facts: the answer as JSON.
+    ///   - isDryRun: whether nothing was done, and only the line reports what would be.
+    ///   - problems: the problems of the run; with any, it was done in part.
+    /// - Returns: the result of the run.
+    /// - Throws: errors of the encoding.
+    func done(
+        _ line: String,
+        _ facts: JSONObject,
+        isDryRun: Bool = false,
+        problems: [Problem] = []
+    ) throws -> CommandResult {
+        try answer(DoneAnswer(facts: facts, line: line, isDryRun: isDryRun), problems: problems)
+    }
+
     /// Asks whether to replace or delete data; throws `CommandError` if there is no terminal.
     func confirm(_ question: String, yes: Bool) throws -> Bool {
         if yes { return true }

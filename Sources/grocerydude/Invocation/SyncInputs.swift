@@ -18,7 +18,12 @@ struct SyncInputs {
 
     /// Returns the stores with their sidecars.
     func places() throws -> SyncPlaces {
-        try SyncPlaces(invocation.stores, sidecars: Self.sidecars, context: invocation.context)
+        try SyncPlaces(
+            invocation.stores,
+            sidecars: Self.sidecars,
+            context: invocation.context,
+            folder: folder
+        )
     }
 
     /// Reads a map.
@@ -39,7 +44,7 @@ struct SyncInputs {
     var container: String? { invocation.profile.sync.container.map(invocation.place) }
 
     /// A closure that returns the remote folder of a container.
-    var folder: @Sendable (String) throws -> any RemoteFolder {
+    private var folder: @Sendable (String) throws -> any RemoteFolder {
         let (namelessRclone, fileSystem) = (invocation.namelessRclone, invocation.fileSystem)
         return { address in
             var rclone = namelessRclone
@@ -86,12 +91,8 @@ struct SyncInputs {
         options.rejoining = rejoining
         options.refills = refills
         options.isDryRun = isDryRun
-        let synced = try await RunSync(
-            in: places,
-            folder: folder,
-            options: options,
-            context: invocation.context
-        ).run(places.enabled(named: names))
+        let synced = try await RunSync(in: places, options: options)
+            .run(places.enabled(named: names))
         let isNews = synced.contains { $0.error != nil || $0.outcome?.isQuiet == false }
         if isNews || !answersNewsOnly {
             try invocation.console.answer(SyncRunAnswer(synced, isDryRun: isDryRun, invocation))

@@ -15,10 +15,9 @@ struct ExclusionOptions: ParsableArguments {
     var exclude: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "Leave out files that match the patterns in this file, one per line; may be repeated.",
-            valueName: "file"
-        ),
+        help:
+            "Leave out files that match the patterns in this file, one per line; may be repeated."
+            .value("file"),
         completion: .file()
     )
     var excludeFile: [String] = []

@@ -3,26 +3,18 @@ internal import ArgumentParser
 /// The options for keys that open encrypted backups.
 struct KeyOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "A file of secret keys that open encrypted backups; may be repeated.",
-            valueName: "file"
-        ),
+        help: "A file of secret keys that open encrypted backups; may be repeated.".value("file"),
         completion: .file()
     )
     var identity: [String] = []
 
     @Option(
-        help: ArgumentHelp("A file with the password of encrypted backups.", valueName: "file"),
+        help: "A file with the password of encrypted backups.".value("file"),
         completion: .file()
     )
     var passwordFile: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "A command that writes the password of encrypted backups.",
-            valueName: "command"
-        )
-    )
+    @Option(help: "A command that writes the password of encrypted backups.".value("command"))
     var passwordCommand: String?
 
     var flags: [FlagValue?] {
@@ -37,10 +29,9 @@ struct KeyOptions: ParsableArguments {
 /// The option for the recipients of encrypted backups.
 struct RecipientOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Encrypt for a public key of age or SSH, for those in a file, or with a 'password'; may be repeated.",
-            valueName: "key"
-        )
+        help:
+            "Encrypt for a public key of age or SSH, for those in a file, or with a 'password'; may be repeated."
+            .value("key")
     )
     var recipient: [String] = []
 

@@ -7,39 +7,29 @@ extension RowReturn.Conflict: ExpressibleByArgument {}
 struct PartOptions: ParsableArguments {
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp(
-            "Restore only these files, directories or stores, one or more, and leave all else as it is; or only rows of a table: 'store:table'.",
-            valueName: "path"
-        )
+        help:
+            "Restore only these files, directories or stores, one or more, and leave all else as it is; or only rows of a table: 'store:table'."
+            .value("path")
     )
     var only: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "Bring back only rows of this table or entity, into the store as it is now.",
-            valueName: "table"
-        )
+        help:
+            "Bring back only rows of this table or entity, into the store as it is now."
+            .value("table")
     )
     var rows: String?
 
     @Option(
         name: .customLong("where"),
-        help: ArgumentHelp(
-            "Only the rows that meet this SQL: \"name = 'Milk'\".",
-            valueName: "sql"
-        )
+        help: "Only the rows that meet this SQL: \"name = 'Milk'\".".value("sql")
     )
     var condition: String?
 
-    @Option(help: ArgumentHelp("With '--rows': the store that has the table.", valueName: "path"))
+    @Option(help: "With '--rows': the store that has the table.".value("path"))
     var store: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "What to do if a row exists with other values.",
-            valueName: "how"
-        )
-    )
+    @Option(help: "What to do if a row exists with other values.".value("how"))
     var onConflict: RowReturn.Conflict?
 
     /// Whether rows are restored, and not files.

@@ -15,19 +15,9 @@ struct RetentionOptions: ParsableArguments {
     var keepMonthly: Int?
     @Option(parsing: .unconditional, help: keeping("the last of each of the last n years"))
     var keepYearly: Int?
-    @Option(
-        help: ArgumentHelp(
-            "Keep all backups within this time of the newest: 2y5m7d3h.",
-            valueName: "time"
-        )
-    )
+    @Option(help: "Keep all backups within this time of the newest: 2y5m7d3h.".value("time"))
     var keepWithin: String?
-    @Option(
-        help: ArgumentHelp(
-            "Keep backups with all of these tags; may be repeated.",
-            valueName: "tags"
-        )
-    )
+    @Option(help: "Keep backups with all of these tags; may be repeated.".value("tags"))
     var keepTag: [String] = []
 
     @Flag(help: "Remove all backups if no policy keeps one.")

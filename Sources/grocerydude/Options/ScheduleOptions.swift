@@ -17,11 +17,6 @@ struct ScheduleOptions: ParsableArguments {
 
 /// The option for the scheduler.
 struct SchedulerOption: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The scheduler; else the one of this machine.",
-            valueName: "kind"
-        )
-    )
+    @Option(help: "The scheduler; else the one of this machine.".value("kind"))
     var kind: ScheduleKind?
 }

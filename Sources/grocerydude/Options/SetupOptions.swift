@@ -9,9 +9,7 @@ struct SetupOptions: ParsableArguments {
     )
     var encrypt: Bool?
 
-    @Option(
-        help: ArgumentHelp("When to make backups: \(Schedule.examples).", valueName: "when")
-    )
+    @Option(help: "When to make backups: \(Schedule.examples).".value("when"))
     var schedule: String?
 
     @Option(
@@ -23,10 +21,9 @@ struct SetupOptions: ParsableArguments {
     var keep: KeepSpan?
 
     @Option(
-        help: ArgumentHelp(
-            "Whom to notify: mail:ADDRESS, desktop, or a URL; may be repeated; 'none' for nobody.",
-            valueName: "whom"
-        )
+        help:
+            "Whom to notify: mail:ADDRESS, desktop, or a URL; may be repeated; 'none' for nobody."
+            .value("whom")
     )
     var notify: [String] = []
 

@@ -6,28 +6,25 @@ struct StoresOptions: ParsableArguments {
 
     @Option(
         name: .customLong("stores"),
-        help: ArgumentHelp(
-            "The directory with the application's data; else GROCERYDUDE_STORES, else the profile's.",
-            valueName: "dir"
-        ),
+        help:
+            "The directory with the application's data; else GROCERYDUDE_STORES, else the profile's."
+            .value("dir"),
         completion: .directory
     )
     var path: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The origin of these backups, if not host and path, as of a machine that this one replaces.",
-            valueName: "name"
-        )
+        help:
+            "The origin of these backups, if not host and path, as of a machine that this one replaces."
+            .value("name")
     )
     var origin: String?
 
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp(
-            "Use this value of a setting for this run, as in 'spool=false'; may be repeated. See 'config show'.",
-            valueName: "key=value"
-        ),
+        help:
+            "Use this value of a setting for this run, as in 'spool=false'; may be repeated. See 'config show'."
+            .value("key=value"),
         transform: FlagValue.init(setting:)
     )
     var settings: [FlagValue] = []
@@ -41,19 +38,15 @@ struct StoresOptions: ParsableArguments {
 struct ConfigurationOptions: ParsableArguments {
     @Option(
         name: .customLong("config"),
-        help: ArgumentHelp(
-            "The configuration; else GROCERYDUDE_CONFIG, else $XDG_CONFIG_HOME/grocerydude/config.yaml.",
-            valueName: "file"
-        ),
+        help:
+            "The configuration; else GROCERYDUDE_CONFIG, else $XDG_CONFIG_HOME/grocerydude/config.yaml."
+            .value("file"),
         completion: .file(extensions: ["yaml", "yml"])
     )
     var configuration: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The profile in the configuration; else GROCERYDUDE_PROFILE.",
-            valueName: "name"
-        ),
+        help: "The profile in the configuration; else GROCERYDUDE_PROFILE.".value("name"),
         completion: NameCompletion.profiles
     )
     var profile: String?

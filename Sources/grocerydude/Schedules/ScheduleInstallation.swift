@@ -15,10 +15,6 @@ struct ScheduleInstallation {
     /// The log of installations, by which a first run that never came is noticed.
     private let log = RunLog(FilePath(ProcessEnvironment.state + "/grocerydude/log.sqlite"))
 
-    init(kind: ScheduleKind, enables: Bool = true) {
-        (self.kind, self.enables) = (kind, enables)
-    }
-
     /// Returns the files of a job; empty if it is not installed.
     func installed(_ name: String) async throws -> [ScheduleFile] {
         if kind == .cron {
@@ -155,32 +151,23 @@ struct ScheduleInstallation {
     }
 
     private func enable(_ job: ScheduledJob) async throws {
-        guard enables else { return }
-        let name = job.name
-        switch kind {
-        case .systemdUser, .systemdSystem:
-            try await systemctl("daemon-reload")
-            if job.schedule.pace == nil {
-                try await systemctl("enable", "--now", "\(name).timer")
-            } else {
-                try await systemctl("enable", "\(name).service")
-                // A running service may be an older version.
-                try await systemctl("restart", "\(name).service")
-            }
-        case .cron: break
+        guard enables, kind != .cron else { return }
+        try await systemctl("daemon-reload")
+        if job.schedule.pace == nil {
+            try await systemctl("enable", "--now", "\(job.name).timer")
+        } else {
+            try await systemctl("enable", "\(job.name).service")
+            // A running service may be an older version.
+            try await systemctl("restart", "\(job.name).service")
         }
     }
 
     private func disable(_ name: String) async throws {
-        guard enables else { return }
-        switch kind {
-        case .systemdUser, .systemdSystem:
-            let paths = try await installed(name).map(\.path)
-            let hasTimer = paths.contains { $0.hasSuffix(".timer") }
-            let unit = SystemdUnits.starting(name, isService: !hasTimer)
-            try await systemctl("disable", "--now", unit)
-        case .cron: break
-        }
+        guard enables, kind != .cron else { return }
+        let paths = try await installed(name).map(\.path)
+        let hasTimer = paths.contains { $0.hasSuffix(".timer") }
+        let unit = SystemdUnits.starting(name, isService: !hasTimer)
+        try await systemctl("disable", "--now", unit)
     }
 
     private func systemctl(_ arguments: String...) async throws {

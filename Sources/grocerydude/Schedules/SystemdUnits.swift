@@ -1,3 +1,5 @@
+internal import Files
+
 /// A job as a service and a timer of systemd (systemd.service(5), systemd.timer(5)).
 struct SystemdUnits {
     let service: String
@@ -184,20 +186,12 @@ struct SystemdUnits {
     /// Returns a word quoted according to systemd.syntax(7), with the specifiers of systemd.unit(5) doubled.
     static func quoted(_ text: String) -> String {
         if !text.isEmpty, text.allSatisfy({ $0.isWord(or: Character.plain) }) { return text }
-        var quoted = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\\": quoted += "\\\\"
-            case "\"": quoted += "\\\""
-            case "\n": quoted += "\\n"
-            case "\t": quoted += "\\t"
-            case "\r": quoted += "\\r"
-            case "%": quoted += "%%"
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return "\"\(quoted)\""
+        return "\"\(text.escaped(escapes))\""
     }
+
+    private static let escapes: [Unicode.Scalar: String] = [
+        "\\": "\\\\", "\"": "\\\"", "\n": "\\n", "\t": "\\t", "\r": "\\r", "%": "%%",
+    ]
 
     private static func plain(_ text: String) -> String { text.replacing("%", with: "%%") }
 }

@@ -205,9 +205,7 @@ struct SetupQuestions {
             let text = reply.trimmingCharacters(in: .whitespaces)
             do {
                 return try await read(text.isEmpty ? usual ?? "" : text)
-            } catch let error as CancellationError {
-                throw error
-            } catch {
+            } catch  where !(error is CancellationError) {
                 console.error(error)
             }
         }

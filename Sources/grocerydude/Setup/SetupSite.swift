@@ -71,11 +71,11 @@ struct SetupSite {
 
     /// Looks at a stores directory.
     ///
-    /// - Throws: see `ProbeStores`; `SetupError.noAnswer`.
-    func stores(_ text: String) throws -> ProbeStores.Outcome {
+    /// - Throws: see `StoresProbe`; `SetupError.noAnswer`.
+    func stores(_ text: String) throws -> StoresProbe {
         guard !text.isEmpty else { throw SetupError.noAnswer }
         let path = invocation.absolute(FilePath(Self.expanded(text)))
-        return try ProbeStores(path, context: invocation.context).run()
+        return try StoresProbe(of: path, invocation.context)
     }
 
     /// Tries a folder out if it exists; it is made only later.

@@ -257,6 +257,10 @@ struct RestorePartCommandTests {
         let rows = try program.expect("restore", "latest", "--only", "Shop.sqlite:item", "--yes")
         #expect(rows.text.contains("row"), "\(rows.text)")
         #expect(try sql("SELECT count(*) FROM item") == "2\n")
+        try program.sandbox.directory("Stores/d:e")
+        try program.expect("backup", "--quiet")
+        let other = try program.expect("restore", "latest", "--only", "d:e", "--yes", status: 64)
+        #expect(other.errors.contains("write './d:e'"), "\(other.errors)")
     }
 
     @Test("A restore of parts that make no sense is refused with what is possible")

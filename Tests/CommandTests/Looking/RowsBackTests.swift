@@ -88,6 +88,15 @@ struct RowsBackTests {
         #expect(try sandbox.read("Stores/note.txt") == Array("later".utf8))
     }
 
+    @Test("A restore of rows that brings none back is no restore to undo")
+    func nothing() throws {
+        try sandbox.write("new", to: "Stores/note.txt")
+        try program.expect("restore", "latest", "--yes")
+        #expect(try bring("item", status: 0).text.contains("0 rows back"))
+        try program.expect("restore", "--undo", "--yes")
+        #expect(try sandbox.read("Stores/note.txt") == Array("new".utf8))
+    }
+
     @Test("Rows are restored once even if the columns convert their values")
     func conversion() throws {
         try sql("CREATE TABLE log (id INTEGER, size REAL); INSERT INTO log VALUES (1, 2), (2, 3)")

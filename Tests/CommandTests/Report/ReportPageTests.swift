@@ -138,7 +138,15 @@ struct ReportPageTests {
         var backups = backups(60, name: name, store: name)
         for index in backups.indices { backups[index].note = name }
         backups[0].tags = [name]
-        backups[1].notedDamage = name
+        let date = Date(timeIntervalSince1970: 0)
+        backups[1].noted = .init(
+            id: "",
+            address: "",
+            name: "",
+            time: date,
+            depth: .data,
+            damage: name
+        )
         var page = page(backups, profile: name) { report in
             report.status.remote = name
             report.status.warnings = [name]

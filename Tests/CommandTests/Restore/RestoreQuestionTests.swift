@@ -44,7 +44,7 @@ struct RestoreQuestionTests {
         )
         #expect(asked.text.contains(", which is damaged ("), "\(asked.text)")
         let unasked = try program.expect("restore", "latest", "--yes", status: 20)
-        #expect(unasked.errors.contains("nothing was restored: '["))
+        #expect(unasked.errors.contains("nothing was changed: '["))
         #expect(unasked.errors.contains("the newest, is damaged ("), "\(unasked.errors)")
         #expect(try sandbox.read("Stores/note") == Array("old".utf8))
     }

@@ -62,4 +62,12 @@ struct UndoTests {
         try restore("\(start), verify: 'touch unwell; false'", status: 128 + 9)
         try expectNothingToUndo()
     }
+
+    @Test("takes no safety backup of a restore before the last one, however soon they were made")
+    func atOnce() throws {
+        try program.expect("restore", "latest", "--yes")
+        try program.expect("restore", "latest", "--yes", "--no-safety-backup")
+        let outcome = try program.expect("restore", "--undo", "--yes", status: 10)
+        #expect(outcome.errors.contains("made no safety backup"), "\(outcome.errors)")
+    }
 }

@@ -57,6 +57,69 @@ struct UnreadableNewestTests {
         try program.expect("restore", older, "--yes")
     }
 
+    @Test("that cannot be read is not passed over by commands that change 'latest'")
+    func changed() throws {
+        try hurt { Damage.cut.apply(to: &$0) }
+        let before = try program.sandbox.contents(of: "Remote")
+        for command in [["delete", "latest", "--yes"], ["pin", "latest"]] {
+            let refused = try program.expect(command, status: 20)
+            #expect(refused.errors.contains("the newest, cannot be read"), "\(refused.errors)")
+        }
+        #expect(try program.sandbox.contents(of: "Remote") == before)
+    }
+
+    @Test("gives its damage to no backup that is made within the same minute")
+    func inherited() throws {
+        try hurt { Damage.cut.apply(to: &$0) }
+        try program.expect("check", status: 20)
+        try program.expect("backup", "--quiet", "--tag", "later")
+        let backups = try program.expect("list", "--json").json as? [[String: Any]]
+        let later = try #require(backups?.first { $0["tags"] as? [String] == ["later"] })
+        #expect(later["damaged"] as? Bool == false)
+        #expect(backups?.count { $0["damaged"] as? Bool == true } == 1)
+    }
+
+    @Test(
+        "that was cut off is not passed over through rclone",
+        .enabled(if: Tool.isInstalled("rclone"), "rclone is not installed")
+    )
+    func remote() throws {
+        let place = "rclone::local:\(program.sandbox.path("Remote").string)"
+        try program.configure("stores: ~/Stores\nremote: '\(place)'\n")
+        // This machine has seen them.
+        try program.expect("check", "--all")
+        try hurt { Damage.cut.apply(to: &$0) }
+        for command in [["check"], ["restore", "latest", "--yes"], ["delete", "latest", "--yes"]] {
+            #expect(try program.run(command).status != 0, "\(command)")
+        }
+        #expect(try program.sandbox.read("Stores/g").count == 300)
+    }
+
+    @Test(
+        "stays known as damaged by the command that met the damage",
+        arguments: [
+            ["copy", "latest", "--to", "Out.zip"], ["extract", "latest", "h", "--to", "Out"],
+        ]
+    )
+    func noted(_ command: [String]) throws {
+        var random = Pseudorandom(seed: 1)
+        let noise = random.bytes(5000)
+        try program.sandbox.write(noise, to: "Stores/h")
+        let name = try program.expect("backup", "--quiet", "--json").json as? [String: Any]
+        let latest = try #require(name?["name"] as? String)
+        var bytes = try program.sandbox.read("Remote/\(latest)")
+        let mark = noise[100..<116]
+        let place = try #require(
+            bytes.indices.dropLast(16).first { bytes[$0..<$0 + 16].elementsEqual(mark) }
+        )
+        bytes[place] ^= 1
+        try program.sandbox.write(bytes, to: "Remote/\(latest)")
+        try program.expect(command, status: 20)
+        let backups = try program.expect("list", "--json").json as? [[String: Any]]
+        let damaged = backups?.filter { $0["damaged"] as? Bool == true }
+        #expect(damaged?.map { $0["name"] as? String } == [latest])
+    }
+
     enum Field: Int, CaseIterable {
         case version = 4
         case method = 8

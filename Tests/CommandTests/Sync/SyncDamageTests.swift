@@ -89,6 +89,18 @@ struct SyncDamageTests {
         #expect(line.contains(#""state":"damaged""#), "\(line)")
     }
 
+    @Test("A sync sends nothing of a store whose file ends within a page")
+    func cut() throws {
+        try desk.run("items", "add", "Honey")
+        try desk.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        let whole = try File.contents(of: desk.store, limit: 1 << 30)
+        try LocalFileSystem().write(Array(whole.dropLast(4000)), to: desk.store)
+        let outcome = try desk.run("sync")
+        #expect(outcome.status == 20, "\(outcome.errors)")
+        #expect(outcome.errors.contains("its file ends within page"), "\(outcome.errors)")
+        #expect(try store("sync", "status")["state"] as? String == "damaged")
+    }
+
     @Test("A store whose file is gone does not show its earlier state")
     func gone() throws {
         try LocalFileSystem().remove(desk.store)

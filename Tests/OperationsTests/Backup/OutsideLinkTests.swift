@@ -53,7 +53,9 @@ struct OutsideLinkTests {
         try scene.sandbox.link("Stores/data", to: scene.sandbox.path("Elsewhere/deep").string)
         for times in 1...2 {
             let outcome = try await backUp()
-            #expect(outcome.problems.map(\.kind) == [.linkedStore, .linkedStore])
+            #expect(
+                Set(outcome.problems.map(\.kind.rawValue)) == ["linked_store", "linked_directory"]
+            )
             #expect(outcome.stores == 1 && outcome.backup.isPartial)
             for (path, target) in [("main.db", "main.db"), ("data", "deep")] {
                 let target = scene.sandbox.path("Elsewhere/\(target)")
@@ -65,6 +67,27 @@ struct OutsideLinkTests {
             options.exclusions.patterns = ["main.db", "data"].compactMap { try? PathPattern($0) }
         }
         #expect(other.problems == [])
+    }
+
+    @Test(
+        "A link with a database's name to nothing is a problem each time: its disk may not be mounted",
+        arguments: [false, true]
+    )
+    func notMounted(isFollowed: Bool) async throws {
+        try store("Stores/own.db")
+        try store("Disk/main.db")
+        try scene.sandbox.link("Stores/main.sqlite", to: "../Disk/main.db")
+        let mounted = try await backUp { $0.followsLinks = isFollowed }
+        #expect(mounted.problems.map(\.kind) == (isFollowed ? [] : [.linkedStore]))
+        try LocalFileSystem().remove(scene.sandbox.path("Disk"))
+        for _ in 1...2 {
+            let outcome = try await backUp {
+                ($0.followsLinks, $0.acceptsChanges) = (isFollowed, true)
+            }
+            #expect(outcome.problems.map(\.kind) == [.linkToNothing])
+            #expect(outcome.problems.map(\.path) == ["main.sqlite"])
+            #expect(outcome.backup.isPartial)
+        }
     }
 
     @Test(

@@ -55,6 +55,24 @@ struct AnnotationsTests {
         #expect(try await files() == second)
     }
 
+    @Test("A new backup takes nothing of another one under the first name that it tries")
+    func newBackup() async throws {
+        let unread = Self.backup(file.name, nil)
+        try await pin(unread, at: 1)
+        var annotations = try await self.annotations()
+        for name in [file.name, "a (2) Stores.zip"] {
+            let written = try await annotations.add(
+                Self.backup(name, "3"),
+                BackupID(rawValue: "3"),
+                at: Date(timeIntervalSince1970: 2)
+            ) { $0.tags = ["new"] }
+            #expect(written.name == name && written.tags == ["new"] && !written.isPinned)
+        }
+        #expect(try await self.annotations().annotation(of: unread)?.isPinned == true)
+        let numbered = Self.backup("a (2) Stores.zip", "3")
+        #expect(try await self.annotations().annotation(of: numbered)?.isPinned == false)
+    }
+
     @Test("A damaged annotations file is named by its path")
     func damagedFile() async throws {
         try await pin(file, at: 1)

@@ -30,6 +30,7 @@ struct IncrementMovingTests {
         let fetch = FetchBackup(
             from: life.scene.folder(),
             allowsDamage: false,
+            at: Scene.morning,
             context: life.scene.context()
         )
         let first = try await fetch.run(backups[2], to: usb.appending(backups[2].name))
@@ -82,7 +83,12 @@ struct IncrementMovingTests {
 
         let usb = try scene.sandbox.directory("USB")
         let folder = scene.folder(remote, catalog: BackupCatalog(path, keys: keys([])))
-        let fetch = FetchBackup(from: folder, allowsDamage: false, context: scene.context())
+        let fetch = FetchBackup(
+            from: folder,
+            allowsDamage: false,
+            at: Scene.morning,
+            context: scene.context()
+        )
         let name = "\(backups[3].name).age"
         let fetched = try await fetch.run(folder.find(name), to: usb.appending(name))
         #expect(!fetched.isVerified && fetched.damage == nil)
@@ -104,8 +110,13 @@ struct IncrementMovingTests {
         )
         let other = try scene.sandbox.directory("Other")
         await #expect(throws: AgeError.self) {
-            try await FetchBackup(from: unknown, allowsDamage: false, context: scene.context())
-                .run(unknown.find(name), to: other.appending(name))
+            try await FetchBackup(
+                from: unknown,
+                allowsDamage: false,
+                at: Scene.morning,
+                context: scene.context()
+            )
+            .run(unknown.find(name), to: other.appending(name))
         }
         #expect(try Directory.open(other).names().isEmpty)
     }

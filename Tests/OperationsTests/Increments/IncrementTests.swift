@@ -24,7 +24,12 @@ struct IncrementTests {
         #expect(backups.map(\.isIncrement) == [false] + Array(repeating: true, count: 8))
         #expect(backups.allSatisfy { !$0.isIncrement || $0.size < backups[0].size / 20 })
         #expect(backups.map(\.needs.count) == [0, 1, 1, 2, 1, 2, 2, 3, 1])
-        for backup in backups { #expect(try await life.differences(backup.name).isEmpty) }
+        for backup in backups {
+            #expect(try await life.differences(backup.name).isEmpty)
+            // Directories are no files.
+            let archive = try #require(backup.file.location)
+            #expect(try ArchivedBackup(archive, name: backup.name, keys: .none).files == 2)
+        }
         #expect(backups[1].name.hasSuffix(" Changes.zip"))
     }
 

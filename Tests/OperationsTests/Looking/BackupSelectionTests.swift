@@ -163,21 +163,22 @@ struct CutArchiveTests {
         try scene.sandbox.write(whole.prefix(100), to: "Remote/\(name)")
         let folder = scene.folder()
         let cut = try #require(try await folder.list().backups.first)
-        let wait = WaitForBackup(in: folder, context: scene.context())
-        await #expect(throws: RestoreError.self) { try await wait.run(cut, atMost: .zero) }
+        let context = scene.context()
+        await #expect(throws: RestoreError.self) {
+            try await context.wait(for: cut, in: folder, atMost: .zero)
+        }
         #expect(scene.told.isEmpty)
         await #expect(throws: RestoreError.self) {
-            try await wait.run(cut, atMost: .milliseconds(150))
+            try await context.wait(for: cut, in: folder, atMost: .milliseconds(150))
         }
         // It is completed while somebody waits.
         let completing = scene.context(meanwhile: {
             try scene.sandbox.write(whole, to: "Remote/\(name)")
         })
-        let found = try await WaitForBackup(in: folder, context: completing)
-            .run(cut, atMost: .seconds(3600))
+        let found = try await completing.wait(for: cut, in: folder, atMost: .seconds(3600))
         #expect(!found.isUnreadable && found.timeSource == .manifest)
         #expect(scene.told.contains { $0.hasPrefix("waiting for '\(cut.displayName)'") })
-        #expect(try await wait.run(found, atMost: .zero) == found)
+        #expect(try await context.wait(for: found, in: folder, atMost: .zero) == found)
     }
 
     @Test("A command does not wait for a truncated archive that goes away")
@@ -191,7 +192,7 @@ struct CutArchiveTests {
             try LocalFileSystem().remove(scene.remotePath.appending(name))
         })
         await #expect(throws: BackupFolderError.self) {
-            try await WaitForBackup(in: folder, context: removing).run(cut, atMost: .seconds(3600))
+            try await removing.wait(for: cut, in: folder, atMost: .seconds(3600))
         }
     }
 }

@@ -223,7 +223,7 @@ struct CopyBackupsTests {
         let second = try await copy { $0.allowsDamage = true }
         #expect(second.copied.map(\.backup.name) == [bad.name] && second.problems.isEmpty)
         let copies = try await folder().list().backups
-        #expect(copies.map { $0.notedDamage != nil } == [false, true])
+        #expect(copies.map { $0.noted != nil } == [false, true])
         // It is the same one, damaged here and there.
         _ = try await CheckBackups(
             in: scene.folder(log: log),
@@ -290,7 +290,7 @@ struct CopyBackupsTests {
         #expect(try await folder().list().backups.map(\.damage) == [nil])
         try LocalFileSystem().remove(other.path.appending("copy Stores.zip"))
         try await copy([backup.name]) { $0.allowsDamage = true }
-        #expect(try await folder().list().backups.map { $0.notedDamage != nil } == [true])
+        #expect(try await folder().list().backups.map { $0.noted != nil } == [true])
     }
 
     @Test("Copying copies a good backup though the folder has a damaged one of the same identity")

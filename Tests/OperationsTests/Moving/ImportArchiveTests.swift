@@ -183,6 +183,7 @@ struct FetchBackupTests {
                 timeZone: Scene.utc
             ),
             allowsDamage: allowsDamage,
+            at: Scene.morning,
             context: scene.context()
         ).run(backup, to: scene.sandbox.path("Here/\(backup.name)"))
     }

@@ -263,7 +263,7 @@ struct OutboxTests {
         let check = CheckBackups(in: folder(), options: .init(), context: scene.context())
         let backups = try await check.all().backups
         _ = try await check.run(try #require(backups.first { $0.isWaiting }), at: now)
-        #expect(try await waiting().map { $0.notedDamage != nil } == [true])
+        #expect(try await waiting().map { $0.noted != nil } == [true])
         #expect(!scene.sandbox.exists("Remote/\(Annotations.subfolder)"))
     }
 

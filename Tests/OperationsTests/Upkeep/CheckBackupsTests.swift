@@ -65,16 +65,41 @@ struct CheckBackupsTests {
         #expect(try scene.leftovers() == [])
     }
 
-    @Test("in parts finds it in just one of them")
+    @Test("in parts finds it in just one of them, and the other parts do not refute it")
     func parts() async throws {
         try await backUpWithDamage(at: 0.7)
-        var found = 0
-        for part in 1...4 {
+        let first = try await check(reading: .part(1, of: 4))
+        #expect(first.isGood)
+        var found: [Bool] = []
+        for part in 2...4 {
             let result = try await check(reading: .part(part, of: 4))
-            found += result.damage.count
+            found.append(!result.isGood)
         }
-        #expect(found == 1)
+        let index = try #require(found.firstIndex(of: true))
+        #expect(!found[index...].contains(false))
+        for subset in [DataSubset.part(1, of: 4), .share(percent: 1)] {
+            let result = try await check(reading: subset)
+            #expect(result.damage.count == 1)
+            #expect(result.damage[0].hasPrefix("an earlier check found it damaged"))
+        }
         #expect(try await !check(reading: .share(percent: 100)).isGood)
+    }
+
+    @Test(
+        "of all data, or of the same part, refutes the damage of a part",
+        arguments: [true, false]
+    )
+    func refuted(ofAll: Bool) async throws {
+        try await backUpWithDamage(at: 0.7)
+        var damaged = 1
+        while try await check(reading: .part(damaged, of: 4)).isGood { damaged += 1 }
+        let name = try #require(try await scene.folder().list().backups.first?.name)
+        var bytes = try scene.sandbox.read("Remote/\(name)")
+        bytes[Int(Double(bytes.count) * 0.7)] ^= 1
+        try scene.sandbox.write(bytes, to: "Remote/\(name)")
+        #expect(try await !check(reading: .part(damaged % 4 + 1, of: 4)).isGood)
+        #expect(try await check(reading: ofAll ? .all : .part(damaged, of: 4)).isGood)
+        #expect(try await check(reading: .part(damaged % 4 + 1, of: 4)).isGood)
     }
 
     @Test("with a rehearsal finds what SQLite finds, and external data that is missing")

@@ -16,7 +16,7 @@ struct VerifyThenPruneTests {
         scene = try Scene()
     }
 
-    private func run(_ backup: Backup) async throws -> (VerifyThenPrune.Outcome, checks: Int) {
+    private func run(_ backup: Backup) async throws -> (PruneBackups.VerifiedOutcome, checks: Int) {
         let log = RunLog(scene.sandbox.path("Log.sqlite"))
         let folder = scene.folder(log: log)
         let check = CheckBackups(
@@ -34,8 +34,11 @@ struct VerifyThenPruneTests {
             options: options,
             context: scene.context()
         )
-        let outcome = try await VerifyThenPrune(check: check, prune: prune)
-            .run(backup, at: Scene.morning + 60)
+        let outcome = try await prune.run(
+            verifying: backup,
+            with: check,
+            at: Scene.morning + 60
+        )
         return (outcome, try log.lastChecks(of: [backup.key.rawValue]).count)
     }
 

@@ -52,6 +52,19 @@ package struct Annotation: Codable, Equatable, Sendable {
             time = check.time.milliseconds
         }
 
+        /// Returns the check; a newer version may write depths that this one does not know.
+        func check(of backup: Backup) -> RunLog.Check {
+            RunLog.Check(
+                id: backup.key.rawValue,
+                address: "",
+                name: backup.name,
+                time: Date(milliseconds: time ?? 0),
+                depth: RunLog.Check.Depth(rawValue: depth) ?? .restore,
+                part: part.map(RunLog.Check.Part.init),
+                damage: reason
+            )
+        }
+
         /// Returns whether a check that found no damage would have found this one.
         func isRefuted(by check: RunLog.Check) -> Bool {
             // A newer version may write depths that this one does not know.

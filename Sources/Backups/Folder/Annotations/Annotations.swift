@@ -204,7 +204,7 @@ package struct Annotations {
             // A manifest that was read says this itself, and a note proves nothing.
             if backup.isUnknown { backups[index].summary.reason = annotation.reason }
             backups[index].summary.isPartial = backup.isPartial || annotation.isPartial ?? false
-            backups[index].notedDamage = annotation.damage(of: backup, isCopy)?.reason
+            backups[index].noted = annotation.damage(of: backup, isCopy)?.check(of: backup)
         }
     }
 
@@ -219,6 +219,26 @@ package struct Annotations {
         _ body: (inout Annotation) -> Void
     ) async throws {
         if set(backup, at: date, body) { try await save() }
+    }
+
+    /// Writes the annotation of a new backup to the folder, and returns it.
+    ///
+    /// Until the backup has a name in the folder, an annotation under that name is another backup's.
+    ///
+    /// - Throws: see `change`.
+    mutating func add(
+        _ backup: Backup,
+        _ id: BackupID,
+        at date: Date,
+        _ body: (inout Annotation) -> Void
+    ) async throws -> Annotation {
+        let now = date.milliseconds
+        var annotation = content.backups[id] ?? Annotation(name: backup.name, changed: now)
+        body(&annotation)
+        annotation.name = backup.name
+        content.backups[id] = annotation
+        try await save()
+        return annotation
     }
 
     /// Takes the damage of a file along when the file gets another name or goes, so that no copy inherits it.
@@ -247,7 +267,6 @@ package struct Annotations {
         let old = annotation(of: backup)
         var annotation = old ?? Annotation(name: backup.name, changed: now)
         body(&annotation)
-        // A new backup may get another name than the first one tried, and other machines know it by the final name.
         annotation.name = backup.name
         guard annotation != old else { return false }
         // The change stays the newest even if the clock was set back.

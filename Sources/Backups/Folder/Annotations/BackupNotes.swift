@@ -20,7 +20,8 @@ package struct BackupNotes {
     ) async throws -> (backup: Backup, isChanged: Bool, problem: Problem?) {
         var annotations = try await folder.annotations()
         let before = annotations.annotation(of: backup)
-        try await change(&annotations, of: backup, at: date, body)
+        try await annotations.change(backup, at: date, body)
+        remember(annotations.annotation(of: backup), of: backup)
         var annotated = [backup]
         annotations.annotate(&annotated)
         let isChanged = annotations.annotation(of: annotated[0]) != before
@@ -30,21 +31,24 @@ package struct BackupNotes {
         return (annotated[0], isChanged, problem)
     }
 
-    func change(
-        _ annotations: inout Annotations,
-        of backup: Backup,
+    /// Writes the annotation of a new backup.
+    ///
+    /// - Returns: an error if the annotation may not be synced to the disk.
+    /// - Throws: see `annotate`.
+    func add(
+        _ backup: Backup,
         at date: Date,
         _ body: (inout Annotation) -> Void
-    ) async throws {
-        try await annotations.change(backup, at: date, body)
-        remember(annotations, of: backup)
+    ) async throws -> RemoteError? {
+        guard let id = backup.id else { return nil }
+        var annotations = try await folder.annotations()
+        remember(try await annotations.add(backup, id, at: date, body), of: backup)
+        return annotations.notSynced
     }
 
     /// Remembers the annotation of a backup, since other listings may not show it yet.
-    private func remember(_ annotations: Annotations, of backup: Backup) {
-        guard let id = backup.id, let annotation = annotations.annotation(of: backup) else {
-            return
-        }
+    private func remember(_ annotation: Annotation?, of backup: Backup) {
+        guard let id = backup.id, let annotation else { return }
         folder.memory.catalog.remember(in: folder.address) { $0.write(annotation, of: id) }
     }
 
@@ -86,7 +90,7 @@ package struct BackupNotes {
         }
         guard !changed.isEmpty else { return }
         try await annotations.save()
-        for backup in changed { remember(annotations, of: backup) }
+        for backup in changed { remember(annotations.annotation(of: backup), of: backup) }
     }
 }
 

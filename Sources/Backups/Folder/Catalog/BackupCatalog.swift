@@ -118,8 +118,12 @@ public final class BackupCatalog: Sendable {
 
     private func recall(_ backup: inout Backup, in address: String) -> Bool {
         let (file, content) = (backup.file, known)
-        guard let sighting = content.folders[address.exact]?.files[file.name.exact],
-            sighting.size == file.size,
+        guard let sighting = content.folders[address.exact]?.files[file.name.exact] else {
+            return false
+        }
+        backup.hasOtherSize =
+            file.location == nil && file.size != sighting.size && !sighting.isTaken
+        guard sighting.size == file.size,
             let summary = content.backups[sighting.summaryKey], summary.isPossible,
             file.location == nil
                 || !summary.lacksExtent && sighting.state == Sighting(file, sighting.id, nil)?.state

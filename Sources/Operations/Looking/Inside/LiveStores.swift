@@ -51,6 +51,6 @@ public struct LiveStores: StorePlace {
 
     /// Looks for the stores.
     func survey() throws -> StoresDirectory.Survey {
-        try StoresDirectory(backingUp: path).survey(isCancelled: context.checkCancellation)
+        try StoresDirectory(existing: path).survey(isCancelled: context.checkCancellation)
     }
 }

@@ -1,5 +1,5 @@
-internal import Archives
-public import Backups
+package import Archives
+package import Backups
 internal import Files
 public import Stores
 internal import SystemPackage
@@ -27,26 +27,14 @@ public final class OpenedBackup: StorePlace {
     ///   - backup: the backup.
     ///   - folder: the folder that contains it.
     ///   - limits: the limits that the archive must not exceed.
+    ///   - cache: the cache of its segments, which other backups may share.
     ///   - context: the scratch directory, and the receiver of events.
     /// - Throws: see `BackupFolder.open`.
-    public convenience init(
+    package init(
         _ backup: Backup,
         in folder: BackupFolder,
         holdingTo limits: RestoreLimits = RestoreLimits(),
-        context: OperationContext
-    ) async throws {
-        let cache = SegmentCache()
-        try await self.init(backup, in: folder, holdingTo: limits, cache: cache, context: context)
-    }
-
-    /// Opens a backup of a folder with a cache that others may share.
-    ///
-    /// - Throws: see `BackupFolder.open`.
-    init(
-        _ backup: Backup,
-        in folder: BackupFolder,
-        holdingTo limits: RestoreLimits = RestoreLimits(),
-        cache: SegmentCache,
+        cache: SegmentCache = SegmentCache(),
         context: OperationContext
     ) async throws {
         self.cache = cache
@@ -109,6 +97,17 @@ public final class OpenedBackup: StorePlace {
         }
         let scratch = try extractedToScratch([item])
         return try ScratchFile(item.attributes.path.below(scratch.path), in: scratch)
+    }
+
+    /// Returns whether the backup has a file or a directory, by its path as it is printed.
+    ///
+    /// - Throws: errors reading the archive.
+    public func has(_ path: String) throws -> Bool {
+        do {
+            return try !items(NamedPaths([path])).isEmpty
+        } catch is LookingError {
+            return false
+        }
     }
 
     /// Reads a file from its beginning to its end.

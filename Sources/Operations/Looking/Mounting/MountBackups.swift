@@ -86,9 +86,7 @@ public struct MountBackups: Sendable {
             try await folder.home(of: newest).checkKey(of: newest)
         } catch let error where error.isOfKeys {
             _ = tree.troubles.errno(error)
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             // A program that opens the backup gets the error then.
         }
     }

@@ -47,6 +47,9 @@ public struct ReturnRows: Sendable {
         /// The files that the rows refer to, and that the backup lacks.
         public var problems: [Problem]
         public var safetyBackup: Backup?
+
+        /// Whether anything comes back.
+        public var isChange: Bool { rows.isChange || files > 0 }
     }
 
     private let folder: BackupFolder
@@ -74,12 +77,7 @@ public struct ReturnRows: Sendable {
     }
 
     private func bring(_ backup: Backup, into path: FilePath) async throws -> Outcome {
-        let directory: StoresDirectory
-        do {
-            directory = try StoresDirectory(path)
-        } catch let error as FileError where error.isMissing {
-            throw OperationError.noStores(path)
-        }
+        let directory = try StoresDirectory(existing: path)
         try await context.refuse(folder, in: directory.path)
         let opened = try await OpenedBackup(backup, in: folder, context: context)
         return try await context.withLock(on: directory.path) {
@@ -279,13 +277,8 @@ public struct ReturnRows: Sendable {
         let wanted = Set(paths)
         let there = Set(try opened.items(where: wanted.contains).map(\.attributes.path))
         for path in paths where !there.contains(path) {
-            let problem = Problem(
-                kind: .missingExternalData,
-                path: path.description,
-                reason: "a row refers to this file, and it is not in the backup"
-            )
-            context.reportProblems([problem])
-            outcome.problems.append(problem)
+            let reason = "a row refers to this file, and it is not in the backup"
+            context.note(.missingExternalData, path.description, reason, in: &outcome.problems)
         }
         return paths.filter(there.contains)
     }

@@ -52,7 +52,7 @@ public struct ConsolidateBackup: Sendable {
 
     /// Consolidates the named backup; see `BackupFolder.find`.
     ///
-    /// - Throws: `BackupFolderError`, `ArchiveError`, `ArchivedBackupError`, `MovingError`, `OperationError.noSpace`,
+    /// - Throws: `BackupFolderError`, `LookingError.damaged`, `ArchivedBackupError`, `MovingError`, `OperationError.noSpace`,
     ///   `RemoteError`, `FileError`; the folder is then as it was.
     public func run(_ name: String) async throws -> Outcome {
         try await context.withLock(folder) {
@@ -71,7 +71,14 @@ public struct ConsolidateBackup: Sendable {
             if let whole = backups.whole(inPlaceOf: backup) {
                 return try await finish(whole, replacing: backup)
             }
-            return try await consolidate(backup, among: backups)
+            return try await context.notingDamage(
+                of: backup,
+                in: folder,
+                at: options.date,
+                isLocked: true
+            ) {
+                try await LookingError.translating { try await consolidate(backup, among: backups) }
+            }
         }
     }
 
@@ -153,9 +160,7 @@ public struct ConsolidateBackup: Sendable {
             )
             outcome.replaced = increment
             outcome.problems = [problem].compactMap(\.self)
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             outcome.problems = [
                 Problem(kind: .notRemoved, path: increment.name, reason: explain(error))
             ]

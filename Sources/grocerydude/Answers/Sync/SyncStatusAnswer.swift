@@ -5,7 +5,7 @@ internal import Sync
 
 /// The state of the stores that take part in sync.
 struct SyncStatusAnswer: Answer, JSONConvertible {
-    let stores: [ShowSync.Outcome]
+    let stores: [SyncStatus]
     let invocation: Invocation
 
     var json: JSONObject { ["messageType": "summary", "stores": stores.map(json)] }
@@ -20,7 +20,7 @@ struct SyncStatusAnswer: Answer, JSONConvertible {
         }
     }
 
-    private func json(_ outcome: ShowSync.Outcome) -> JSONObject {
+    private func json(_ outcome: SyncStatus) -> JSONObject {
         let overview = outcome.overview
         let outbox: JSONObject = [
             "changes": overview.unsentChanges, "files": overview.unsentFiles,
@@ -97,7 +97,7 @@ extension SyncOverview {
 
     /// Returns lines about the store's state, its devices and other remarks.
     fileprivate func lines(
-        of outcome: ShowSync.Outcome,
+        of outcome: SyncStatus,
         _ invocation: Invocation
     ) -> [String] {
         let last = lastExchange.map { "last exchange \(invocation.local($0))" } ?? "never exchanged"
@@ -134,9 +134,11 @@ extension SyncOverview {
 
     /// The text for a store without its container.
     var localOnly: String {
-        let count = Int(unsentChanges)
-        let waiting = count == 0 ? "nothing waits" : counted(count, "change waits", "changes wait")
-        return "local only, \(waiting)"
+        if unsentChanges > 0 {
+            return "local only, \(counted(Int(unsentChanges), "change waits", "changes wait"))"
+        }
+        let files = counted(unsentFiles, "file waits", "files wait")
+        return "local only, \(unsentFiles == 0 ? "nothing waits" : files)"
     }
 
     private func summary(_ state: StoreState) -> String {
@@ -163,6 +165,8 @@ extension SyncOverview {
     func behind(isOfFilesAlone: Bool) -> String? {
         let counts = [
             (isOfFilesAlone ? 0 : Int(unsentChanges), "change", "changes", "sent"),
+            // Files without changes have long values.
+            (isOfFilesAlone || unsentChanges > 0 ? 0 : unsentFiles, "file", "files", "sent"),
             (isOfFilesAlone ? 0 : Int(unwritten), "row", "rows", "written"),
             (waiting.count + untaken, "file", "files", "read"),
             (damaged, "own file", "own files", "whole in the container"),

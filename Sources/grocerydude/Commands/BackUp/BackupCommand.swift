@@ -24,19 +24,16 @@ struct BackupCommand: FolderCommand {
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
-    @Option(
-        help:
-            "How hard to compress."
-    )
+    @Option(help: "How hard to compress.")
     var compression: Compression?
 
     @Flag(help: "Back up every profile of the configuration, one after the other.")
     var allProfiles = false
 
-    @Option(help: ArgumentHelp("A tag for 'prune --keep-tag'; may be repeated.", valueName: "tag"))
+    @Option(help: "A tag for 'prune --keep-tag'; may be repeated.".value("tag"))
     var tag: [String] = []
 
-    @Option(help: ArgumentHelp("A note, which 'list' shows.", valueName: "text"))
+    @Option(help: "A note, which 'list' shows.".value("text"))
     var note: String?
 
     @OptionGroup(title: HelpSection.further) var sameName: SameNameOptions
@@ -50,10 +47,9 @@ struct BackupCommand: FolderCommand {
     @OptionGroup var recipients: RecipientOptions
 
     @Option(
-        help: ArgumentHelp(
-            "Look for changes this often, and back up if there are any, until Ctrl-C: 1m, 30s.",
-            valueName: "time"
-        )
+        help:
+            "Look for changes this often, and back up if there are any, until Ctrl-C: 1m, 30s."
+            .value("time")
     )
     var every: WaitTime?
 
@@ -241,11 +237,8 @@ struct BackupCommand: FolderCommand {
             options: options,
             context: invocation.context
         )
-        let operation = try VerifyThenPrune(
-            check: check,
-            prune: retention.prune(invocation, .ownOrigin)
-        )
-        switch try await operation.run(backup, at: invocation.now) {
+        let prune = try retention.prune(invocation, .ownOrigin)
+        switch try await prune.run(verifying: backup, with: check, at: invocation.now) {
         case .damaged(let damage):
             return invocation.failure(
                 "nothing is pruned: the new backup is damaged: \(damage)",

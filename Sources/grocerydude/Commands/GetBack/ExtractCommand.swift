@@ -29,10 +29,7 @@ struct ExtractCommand: FolderCommand {
 
     @Option(
         name: .customLong("to"),
-        help: ArgumentHelp(
-            "The directory, or '-' for standard output; else the current one.",
-            valueName: "dir"
-        ),
+        help: "The directory, or '-' for standard output; else the current one.".value("dir"),
         completion: .directory
     )
     var target: String?
@@ -61,7 +58,7 @@ struct ExtractCommand: FolderCommand {
             keepingSetID: keepSetuid
         )
         let directory = invocation.absolute(FilePath(target ?? "."))
-        let outcome = try await invocation.opened(name).look {
+        let outcome = try await invocation.read(name) {
             try extract.run(paths, of: $0, to: directory)
         }
         return try invocation.answer(ExtractAnswer(outcome: outcome))
@@ -70,7 +67,7 @@ struct ExtractCommand: FolderCommand {
     /// Writes a file to standard output.
     private func write(_ path: String, _ invocation: Invocation) async throws -> CommandResult {
         let console = invocation.console
-        try await invocation.opened(name).look { backup in
+        try await invocation.read(name) { backup in
             try backup.read(path) { bytes in
                 console.answer(bytes: bytes, isText: true)
                 return !console.isAnswerLost

@@ -23,10 +23,7 @@ struct RestoreCommand: FolderCommand {
         var keepSetuid = false
 
         @Option(
-            help: ArgumentHelp(
-                "Wait this long for an archive that is still being copied: 10m.",
-                valueName: "time"
-            )
+            help: "Wait this long for an archive that is still being copied: 10m.".value("time")
         )
         var wait: WaitTime?
     }
@@ -63,10 +60,9 @@ struct RestoreCommand: FolderCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "Restore the newest backup that was made by then: '2026-11-22 09:41', 'last tuesday', -3d.",
-            valueName: "time"
-        ),
+        help:
+            "Restore the newest backup that was made by then: '2026-11-22 09:41', 'last tuesday', -3d."
+            .value("time"),
         transform: Moment.init
     )
     var at: Moment?
@@ -75,10 +71,7 @@ struct RestoreCommand: FolderCommand {
     @OptionGroup(title: HelpSection.further) var rare: RareOptions
 
     @Option(
-        help: ArgumentHelp(
-            "Unpack into a new directory and check there, and touch nothing else.",
-            valueName: "dir"
-        ),
+        help: "Unpack into a new directory and check there, and touch nothing else.".value("dir"),
         completion: .directory
     )
     var target: String?
@@ -88,10 +81,7 @@ struct RestoreCommand: FolderCommand {
     )
     var salvage = false
 
-    @Option(
-        help:
-            "How stores are checked."
-    )
+    @Option(help: "How stores are checked.")
     var check: CheckLevel?
 
     @OptionGroup(title: "A part of the backup") var part: PartOptions
@@ -103,10 +93,9 @@ struct RestoreCommand: FolderCommand {
     var force = false
 
     @Option(
-        help: ArgumentHelp(
-            "Restore only a backup that this key signed, without asking whether to trust it: SHA256:….",
-            valueName: "fingerprint"
-        )
+        help:
+            "Restore only a backup that this key signed, without asking whether to trust it: SHA256:…."
+            .value("fingerprint")
     )
     var signer: String?
 
@@ -161,8 +150,8 @@ struct RestoreCommand: FolderCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
         guard var backup = try await chosen(in: folder, invocation) else { return .declined }
-        backup = try await WaitForBackup(in: folder, context: invocation.context)
-            .run(backup, atMost: rare.wait?.duration ?? .zero)
+        backup = try await invocation.context
+            .wait(for: backup, in: folder, atMost: rare.wait?.duration ?? .zero)
         if at != nil || undo || name == "latest" {
             let made = backup.time.map { ", made \(invocation.local($0))" } ?? ""
             invocation.context.note("restoring from '\(backup.displayName)'\(made)")
@@ -224,11 +213,10 @@ struct RestoreCommand: FolderCommand {
         if !dryRun, !invocation.console.style.json {
             shown?.preview?.lines.forEach(invocation.console.message)
         }
-        let isAgreed = try invocation.confirm(
-            question(of: backup, invocation),
-            yes: yes || target != nil || dryRun
-        )
-        guard isAgreed else { return .declined }
+        let isAgreed = yes || target != nil || dryRun
+        guard try invocation.confirm(question(of: backup, invocation), yes: isAgreed) else {
+            return .declined
+        }
         let outcome =
             if let target, salvage {
                 try await restore.salvage(backup, to: FilePath(target))
@@ -245,7 +233,8 @@ struct RestoreCommand: FolderCommand {
         let result = CommandResult(
             of: outcome.backup,
             bytes: outcome.bytes,
-            problems: outcome.problems
+            problems: outcome.problems,
+            safety: outcome.safetyBackup
         )
         guard outcome.isApplicationStarted else {
             return result.with(.partial, "the application was not started")
@@ -350,7 +339,7 @@ struct RestoreCommand: FolderCommand {
                 ).run(backup, into: invocation.stores)
             } catch let error as LookingError {
                 guard let name = part.table,
-                    await backup.hasFile(name, in: folder, invocation.context)
+                    await backup.has(name, in: folder, invocation.context)
                 else { throw error }
                 throw CommandError.meansFile(name)
             }
@@ -369,7 +358,12 @@ struct RestoreCommand: FolderCommand {
         }
         let outcome = try await run()
         try invocation.console.answer(RowsAnswer(outcome: outcome, isDryRun: dryRun))
-        return CommandResult(of: outcome.backup, problems: outcome.problems)
+        // An undo passes over a run that changed nothing.
+        return CommandResult(
+            of: outcome.isChange ? outcome.backup : nil,
+            problems: outcome.problems,
+            safety: outcome.safetyBackup
+        )
     }
 
     /// Warns if the user may have meant another backup.
@@ -443,14 +437,13 @@ struct RestoreCommand: FolderCommand {
 }
 
 extension Backup {
-    /// Returns whether it has a file of the given name and can be read.
-    fileprivate func hasFile(
+    /// Returns whether it has a file or a directory of the given name and can be read.
+    fileprivate func has(
         _ name: String,
         in folder: BackupFolder,
         _ context: OperationContext
     ) async -> Bool {
-        let found: Void? = try? await OpenedBackup(self, in: folder, context: context)
-            .look { try $0.read(name) { _ in false } }
-        return found != nil
+        let opened = try? await OpenedBackup(self, in: folder, context: context)
+        return await (try? opened?.look { try $0.has(name) }) ?? false
     }
 }

@@ -22,11 +22,9 @@ struct UndeleteCommand: FolderCommand {
             from: invocation.folder(),
             context: invocation.context
         ).undo(name)
-        return try invocation.answer(
-            DoneAnswer(
-                facts: TrashRow(backup: backup, invocation: invocation),
-                line: "'\(backup.displayName)' is back"
-            ),
+        return try invocation.done(
+            "'\(backup.displayName)' is back",
+            TrashRow(backup: backup, invocation: invocation).json,
             problems: problems
         )
     }

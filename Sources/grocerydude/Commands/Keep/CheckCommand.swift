@@ -38,10 +38,9 @@ struct CheckCommand: FolderCommand {
     var restore = false
 
     @Option(
-        help: ArgumentHelp(
-            "Read only a part of the data: 10% of it at random, the first seventh (1/7), or the next one (next/7).",
-            valueName: "subset"
-        )
+        help:
+            "Read only a part of the data: 10% of it at random, the first seventh (1/7), or the next one (next/7)."
+            .value("subset")
     )
     var readDataSubset: SubsetChoice?
 

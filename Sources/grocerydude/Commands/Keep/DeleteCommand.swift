@@ -67,10 +67,7 @@ struct DeleteCommand: FolderCommand {
         ]
         let done = dryRun ? "would delete" : "deleted"
         let line = "\(done) '\(backup.displayName)'\(Self.rest(all))"
-        return try invocation.answer(
-            DoneAnswer(facts: facts, line: line, isDryRun: dryRun),
-            problems: problems
-        )
+        return try invocation.done(line, facts, isDryRun: dryRun, problems: problems)
     }
 
     /// Returns the text about the backups to be deleted along with the last one of the list.

@@ -28,9 +28,9 @@ struct PinCommand: FolderCommand {
         let name = try await BackupChoice(in: folder, invocation).naming(name, toChange: true)
         let (backup, problems) = try await PinBackup(in: folder, context: invocation.context)
             .run(name, isPinned: !off, at: invocation.now)
-        let row = BackupRow(backup, invocation.origin, invocation)
-        return try invocation.answer(
-            DoneAnswer(facts: row, line: "\(off ? "unpinned" : "pinned") '\(backup.displayName)'"),
+        return try invocation.done(
+            "\(off ? "unpinned" : "pinned") '\(backup.displayName)'",
+            BackupRow(backup, invocation.origin, invocation).json,
             problems: problems
         )
     }

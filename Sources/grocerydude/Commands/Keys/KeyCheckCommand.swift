@@ -34,14 +34,14 @@ struct KeyCheckCommand: FolderCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
         let names = try await BackupChoice(in: folder, invocation).naming(names)
-        let check = CheckKeys(in: folder, context: invocation.context)
-        let (items, unreachable) = try await check.run(all ? nil : names, now: invocation.now)
-        try invocation.console.answer(items.map(KeyCheckRow.init))
-        if items.contains(where: { $0.backup.isEncrypted && $0.failure == nil }) {
+        let (checks, unreachable) = try await invocation.context
+            .checkKeys(of: all ? nil : names, in: folder, now: invocation.now)
+        try invocation.console.answer(checks.map(KeyCheckRow.init))
+        if checks.contains(where: { $0.backup.isEncrypted && $0.failure == nil }) {
             KeyReminder(invocation).recordTrial()
         }
         let result = CommandResult(.done)
-        guard let failure = items.compactMap(\.failure).first else {
+        guard let failure = checks.compactMap(\.failure).first else {
             if all, let unreachable { throw unreachable }
             return result
         }
@@ -51,23 +51,23 @@ struct KeyCheckCommand: FolderCommand {
 
 /// A backup, and whether an available key opens it.
 struct KeyCheckRow: AnswerRow, JSONConvertible {
-    let item: CheckKeys.Item
+    let check: KeyCheck
 
     var json: JSONObject {
         [
-            "name": item.backup.name, "encrypted": item.backup.isEncrypted,
-            "opens": item.failure == nil, "reason": reason,
+            "name": check.backup.name, "encrypted": check.backup.isEncrypted,
+            "opens": check.failure == nil, "reason": reason,
         ]
     }
 
     /// The reason why it cannot be read.
-    private var reason: String? { item.failure.map { explain($0) } }
+    private var reason: String? { check.failure.map { explain($0) } }
 
     static func write(_ rows: [KeyCheckRow], to console: Console) {
         let cells = rows.map { row in
             [
-                row.item.backup.name,
-                row.reason ?? (row.item.backup.isEncrypted ? "opens" : "not encrypted"),
+                row.check.backup.name,
+                row.reason ?? (row.check.backup.isEncrypted ? "opens" : "not encrypted"),
             ]
         }
         console.answer(lines: Columns(rows: cells, right: []).lines)

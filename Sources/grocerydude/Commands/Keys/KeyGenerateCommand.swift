@@ -19,18 +19,14 @@ struct KeyGenerateCommand: ConsoleCommand {
 
     @Option(
         name: .customLong("output"),
-        help: ArgumentHelp(
-            "The file to write; else identity.txt beside the configuration, where it is found.",
-            valueName: "file"
-        ),
+        help:
+            "The file to write; else identity.txt beside the configuration, where it is found."
+            .value("file"),
         completion: .file()
     )
     var file: String?
 
-    @Flag(
-        help:
-            "Make a hybrid key, which withstands quantum computers (age 1.3 or later)."
-    )
+    @Flag(help: "Make a hybrid key, which withstands quantum computers (age 1.3 or later).")
     var postQuantum = false
 
     @Flag(help: "Make this machine's signing key now, not with its first backup.")

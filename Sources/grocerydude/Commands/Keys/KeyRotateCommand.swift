@@ -29,11 +29,9 @@ struct KeyRotateCommand: FolderCommand {
         if signing {
             let key = try invocation.keyRing.rotateSigningKey(name: invocation.origin.name)
             let row = SignerRow(name: invocation.origin.name, key: key.publicKey, own: true)
-            return try invocation.answer(
-                DoneAnswer(
-                    facts: row,
-                    line: "backups are signed by \(key.publicKey.fingerprint) from now on"
-                )
+            return try invocation.done(
+                "backups are signed by \(key.publicKey.fingerprint) from now on",
+                row.json
             )
         }
         let rotate = try RotateKeys(in: invocation.folder(), context: invocation.context)

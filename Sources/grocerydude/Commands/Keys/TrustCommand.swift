@@ -72,7 +72,7 @@ struct TrustAddCommand: FolderCommand {
         let row = SignerRow(name: name, key: key, own: false)
         let line =
             "\(key.fingerprint) (\(printable(bytes: name.utf8))) \(isNew ? "is trusted" : "was trusted already")"
-        return try invocation.answer(DoneAnswer(facts: row, line: line))
+        return try invocation.done(line, row.json)
     }
 
     /// Returns the wanted key, and a name for it.

@@ -34,12 +34,10 @@ struct DiffCommand: FolderCommand {
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
-    @Option(help: ArgumentHelp("Compare only this store.", valueName: "path"))
+    @Option(help: "Compare only this store.".value("path"))
     var store: String?
 
-    @Option(
-        help: ArgumentHelp("Compare only this table, or this entity's.", valueName: "name")
-    )
+    @Option(help: "Compare only this table, or this entity's.".value("name"))
     var table: String?
 
     @Flag(help: "Show each differing row; for a changed row, the changed values.")
@@ -48,7 +46,7 @@ struct DiffCommand: FolderCommand {
     @Option(
         // With this strategy a negative number is refused as such.
         parsing: .unconditional,
-        help: ArgumentHelp("With '--rows': the most rows of each table.", valueName: "n")
+        help: "With '--rows': the most rows of each table.".value("n")
     )
     var limit: Int?
 

@@ -34,33 +34,26 @@ struct FindCommand: FolderCommand {
     @Option(
         name: .customLong("where"),
         parsing: .upToNextOption,
-        help: ArgumentHelp(
-            "Find the rows of this table or entity that meet a condition in SQL: item \"name = 'Milk'\".",
-            valueName: "table sql"
-        )
+        help:
+            "Find the rows of this table or entity that meet a condition in SQL: item \"name = 'Milk'\"."
+            .value("table sql")
     )
     var condition: [String] = []
 
     @Flag(help: "With TEXT: find only values that are the text itself.")
     var exact = false
 
-    @Option(help: ArgumentHelp("Search only this store.", valueName: "path"))
+    @Option(help: "Search only this store.".value("path"))
     var store: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "With TEXT: search only this table or entity.",
-            valueName: "name"
-        )
-    )
+    @Option(help: "With TEXT: search only this table or entity.".value("name"))
     var table: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "Only in backups made since: 7d or 2y5m7d3h ago, yesterday, or a date such as 2026-11-21.",
-            valueName: "time"
-        ),
+        help:
+            "Only in backups made since: 7d or 2y5m7d3h ago, yesterday, or a date such as 2026-11-21."
+            .value("time"),
         transform: Moment.init
     )
     var since: Moment?
@@ -68,7 +61,7 @@ struct FindCommand: FolderCommand {
     @Flag(help: "Only rows that are gone.")
     var deleted = false
 
-    @Option(help: ArgumentHelp("The most rows to show.", valueName: "number"))
+    @Option(help: "The most rows to show.".value("number"))
     var limit = 100
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions

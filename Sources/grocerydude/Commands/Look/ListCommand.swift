@@ -24,12 +24,7 @@ struct ListCommand: FolderCommand {
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
     @OptionGroup var selection: SelectionOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Only backups with a file or a directory at this path.",
-            valueName: "path"
-        )
-    )
+    @Option(help: "Only backups with a file or a directory at this path.".value("path"))
     var contains: String?
 
     @Flag(help: "List the deleted backups that can come back.")
@@ -74,9 +69,8 @@ struct ListCommand: FolderCommand {
         var backups = selection(all)
         var problems: [Problem] = []
         if let contains = try contains.map(invocation.inStores) {
-            let search = BackupsContaining(in: folder, context: invocation.context)
-            let found = try await search.run(contains, among: backups)
-            (backups, problems) = (found.backups, found.problems)
+            (backups, problems) = try await invocation.context
+                .backups(containing: contains, in: folder, among: backups)
         }
         var sight = Sight(
             answer: growth

@@ -14,10 +14,10 @@ struct LogCommand: InvokedCommand {
         example: "grocerydude log --limit 5"
     )
 
-    @Option(help: ArgumentHelp("How many runs to show.", valueName: "number"))
+    @Option(help: "How many runs to show.".value("number"))
     var limit = 50
 
-    @Option(help: ArgumentHelp("Only runs of one command, such as 'backup'.", valueName: "name"))
+    @Option(help: "Only runs of one command, such as 'backup'.".value("name"))
     var command: String?
 
     @OptionGroup(title: HelpSection.common) var stores: StoresOptions

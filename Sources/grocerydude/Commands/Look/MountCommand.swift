@@ -24,8 +24,7 @@ struct MountCommand: FolderCommand {
     var directory: String
 
     @Flag(
-        help:
-            "Let other users look, too, as the files' modes allow, even into encrypted backups."
+        help: "Let other users look, too, as the files' modes allow, even into encrypted backups."
     )
     var allowOther = false
 

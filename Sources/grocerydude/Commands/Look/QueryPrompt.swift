@@ -118,9 +118,7 @@ struct QueryPrompt {
     private func reportingErrors(_ body: () throws -> Void) throws {
         do {
             try body()
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             console.error(error)
         }
     }

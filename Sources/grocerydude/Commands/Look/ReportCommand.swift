@@ -21,7 +21,7 @@ struct ReportCommand: ConsoleCommand {
     )
 
     @Option(
-        help: ArgumentHelp("The file to write; '-' is standard output.", valueName: "file"),
+        help: "The file to write; '-' is standard output.".value("file"),
         completion: .file(extensions: ["html"])
     )
     var html: String?

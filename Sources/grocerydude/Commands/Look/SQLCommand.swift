@@ -32,9 +32,7 @@ struct SQLCommand: FolderCommand {
     @Argument(help: "The statements; read from standard input if they are left out.")
     var query: String?
 
-    @Option(
-        help: ArgumentHelp("The store, if there is more than one.", valueName: "path")
-    )
+    @Option(help: "The store, if there is more than one.".value("path"))
     var store: String?
 
     @Flag(help: "Answer in comma-separated values (RFC 4180), with a header.")
@@ -42,9 +40,9 @@ struct SQLCommand: FolderCommand {
     @Flag(help: "Answer in a table, as without any of these.")
     var table = false
 
-    @Option(help: ArgumentHelp("The most rows of each statement.", valueName: "number"))
+    @Option(help: "The most rows of each statement.".value("number"))
     var limit: Int?
-    @Option(help: ArgumentHelp("End a query that takes longer: 30s, 5m.", valueName: "time"))
+    @Option(help: "End a query that takes longer: 30s, 5m.".value("time"))
     var timeout: WaitTime?
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions

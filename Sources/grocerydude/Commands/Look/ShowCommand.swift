@@ -46,14 +46,13 @@ struct ShowCommand: FolderCommand {
     }
 
     private func showLive(_ invocation: Invocation) async throws -> ShowAnswer {
-        let show = ShowLive(
-            invocation.absolute(invocation.stores),
+        let content = try await LiveContent(
+            of: invocation.absolute(invocation.stores),
             naming: invocation.profile.externalFiles,
-            context: invocation.context
+            at: path.map(invocation.inStores),
+            now: invocation.now,
+            invocation.context
         )
-        return try await ShowAnswer(
-            show.run(path: path.map(invocation.inStores), now: invocation.now),
-            invocation
-        )
+        return ShowAnswer(content, invocation)
     }
 }

@@ -18,12 +18,7 @@ struct StatusCommand: FolderCommand {
 
     @OptionGroup(title: HelpSection.common) var folder: FolderOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Exit with 25 if the newest good backup is older: 26h, 8d.",
-            valueName: "time"
-        )
-    )
+    @Option(help: "Exit with 25 if the newest good backup is older: 26h, 8d.".value("time"))
     var maxAge: WaitTime?
 
     @OptionGroup var watch: WatchOptions

@@ -40,10 +40,9 @@ struct CopyCommand: FolderCommand {
 
     @Option(
         name: .customLong("to"),
-        help: ArgumentHelp(
-            "The folder to copy to, a directory or 'rclone:REMOTE:PATH'; or the file, for one backup.",
-            valueName: "folder"
-        ),
+        help:
+            "The folder to copy to, a directory or 'rclone:REMOTE:PATH'; or the file, for one backup."
+            .value("folder"),
         completion: .directory
     )
     var target: String?
@@ -127,6 +126,7 @@ struct CopyCommand: FolderCommand {
         let outcome = try await FetchBackup(
             from: folder,
             allowsDamage: allowDamaged,
+            at: invocation.now,
             context: invocation.context
         ).run(backup, to: file)
         return try invocation.answer(FetchAnswer(outcome: outcome), problems: outcome.problems)

@@ -18,18 +18,17 @@ struct ImportCommand: FolderCommand {
     var file: String
 
     @Option(
-        help: ArgumentHelp(
-            "When it was made, if its manifest does not say so: '2019-05-04 18:30', or RFC 3339.",
-            valueName: "time"
-        ),
+        help:
+            "When it was made, if its manifest does not say so: '2019-05-04 18:30', or RFC 3339."
+            .value("time"),
         transform: Moment.init
     )
     var at: Moment?
 
-    @Option(help: ArgumentHelp("A tag for 'prune --keep-tag'; may be repeated.", valueName: "tag"))
+    @Option(help: "A tag for 'prune --keep-tag'; may be repeated.".value("tag"))
     var tag: [String] = []
 
-    @Option(help: ArgumentHelp("A note, which 'list' shows.", valueName: "text"))
+    @Option(help: "A note, which 'list' shows.".value("text"))
     var note: String?
 
     @OptionGroup var recipients: RecipientOptions

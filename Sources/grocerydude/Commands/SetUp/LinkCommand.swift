@@ -37,10 +37,9 @@ struct LinkCommand: ConsoleCommand {
     @OptionGroup(title: HelpSection.common) var output: OutputOptions
 
     @Option(
-        help: ArgumentHelp(
-            "The folder in a provider's remote; S3 and the like need a bucket's name first.",
-            valueName: "path"
-        )
+        help:
+            "The folder in a provider's remote; S3 and the like need a bucket's name first."
+            .value("path")
     )
     var path = usualPath
 
@@ -57,7 +56,8 @@ struct LinkCommand: ConsoleCommand {
 
     func run(on console: Console) async throws -> ExitStatus {
         guard folder != nil || check else { throw CommandError.nothingToLink }
-        let target = try await folder.asyncMap { try await LinkTarget($0, path: path) }
+        var target: LinkTarget?
+        if let folder { target = try await LinkTarget(folder, path: path) }
         return check
             ? try await check(target, console) : try await link(target, console)
     }
@@ -66,7 +66,7 @@ struct LinkCommand: ConsoleCommand {
         let flag = FlagValue("the folder", "remote", target?.address)
         let profile = try Configuration(stores.configuration).profile(stores.flags + [flag])
         let invocation = Invocation(profile, console)
-        let outcome = try await invocation.probe().run()
+        let outcome = try await probe(invocation).run()
         try console.answer(ProbeAnswer(outcome: outcome, remote: invocation.address))
         if let error = outcome.error { throw error }
         return outcome.findings.contains { $0.isDoubtful } ? .partial : .done
@@ -142,7 +142,7 @@ struct LinkCommand: ConsoleCommand {
         of invocation: Invocation,
         _ console: Console
     ) async throws -> FolderFacts {
-        let probe = try invocation.probe()
+        let probe = try probe(invocation)
         try await probe.make()
         let outcome = try await probe.run()
         if let error = outcome.error { throw error }
@@ -151,19 +151,8 @@ struct LinkCommand: ConsoleCommand {
         }
         return outcome.facts
     }
-}
 
-extension Invocation {
-    fileprivate func probe() throws -> ProbeFolder {
-        ProbeFolder(try folder(), now: now, context: context)
-    }
-}
-
-extension Optional where Wrapped == String {
-    fileprivate func asyncMap<Result>(
-        _ body: (String) async throws -> Result
-    ) async throws -> Result? {
-        guard let self else { return nil }
-        return try await body(self)
+    private func probe(_ invocation: Invocation) throws -> ProbeFolder {
+        ProbeFolder(try invocation.folder(), now: invocation.now, context: invocation.context)
     }
 }

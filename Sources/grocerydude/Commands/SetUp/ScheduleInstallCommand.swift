@@ -27,9 +27,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
     @OptionGroup(title: HelpSection.common) var output: OutputOptions
     @OptionGroup var scheduler: SchedulerOption
 
-    @Option(
-        help: ArgumentHelp("When to make backups; else as the profile says.", valueName: "when")
-    )
+    @Option(help: "When to make backups; else as the profile says.".value("when"))
     var schedule: String?
 
     @OptionGroup var retention: RetentionOptions

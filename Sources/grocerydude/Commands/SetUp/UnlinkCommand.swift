@@ -61,7 +61,7 @@ struct UnlinkCommand: ConsoleCommand {
             .remove(profile.name, disabling: !noEnable, isDryRun: dryRun)
         if !dryRun {
             try await place.write(change, in: home)
-            let left = try await UnlinkFolder(folder, context: invocation.context).run()
+            let left = try await invocation.context.unlink(folder)
             if let left { console.note("'\(left)' was left: there is more in it") }
         }
         try console.answer(answer)

@@ -29,10 +29,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
 
         @Option(
             parsing: .unconditional,
-            help: ArgumentHelp(
-                "Only those found since: 2d, or 2026-11-01.",
-                valueName: "date"
-            ),
+            help: "Only those found since: 2d, or 2026-11-01.".value("date"),
             transform: Moment.init
         )
         var since: Moment?
@@ -50,8 +47,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
             let start = since?.date(now: invocation.now, in: invocation.timeZone)
             var rows: [ConflictRow] = []
             for store in try store.stores(in: places) {
-                let settling = SettleConflicts(in: places, context: invocation.context)
-                let list = try settling.list(store, all: all)
+                let list = try places.conflicts(of: store, all: all)
                 rows += list.conflicts
                     .filter { conflict in start.map { conflict.found >= $0 } ?? true }
                     .map { ConflictRow($0, of: store, list.overview, invocation) }
@@ -80,8 +76,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         func run(_ invocation: Invocation) async throws -> CommandResult {
             let places = try SyncInputs(invocation).places()
             let store = try store.only(in: places)
-            let values = try SettleConflicts(in: places, context: invocation.context)
-                .values(of: number, of: store)
+            let values = try places.values(ofConflict: number, of: store)
             return try invocation.answer(values.map { LostValueRow(column: $0, value: $1) })
         }
     }
@@ -103,10 +98,9 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         var number: Int64
 
         @Argument(
-            help: ArgumentHelp(
-                "New values, as for a row that waits for a key that another one has.",
-                valueName: "column=value"
-            ),
+            help:
+                "New values, as for a row that waits for a key that another one has."
+                .value("column=value"),
             transform: NewValue.init
         )
         var values: [NewValue] = []
@@ -120,26 +114,19 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         func exchange(_ invocation: Invocation) async throws -> CommandResult {
             let places = try SyncInputs(invocation).places()
             let store = try store.only(in: places)
-            let rows = try await SettleConflicts(in: places, context: invocation.context)
-                .take(
-                    number,
-                    setting: Dictionary(values.map { ($0.column, $0.value) }) { $1 },
-                    all: all,
-                    of: store,
-                    folder: SyncInputs(invocation).folder,
-                    at: invocation.now,
-                    program: invocation.tool
-                )
-            let synced = try await RunSync(
-                in: places,
-                folder: SyncInputs(invocation).folder,
-                options: SyncInputs(invocation).options,
-                context: invocation.context
-            ).run([store])
+            let rows = try await places.takeConflict(
+                number,
+                setting: Dictionary(values.map { ($0.column, $0.value) }) { $1 },
+                all: all,
+                of: store,
+                at: invocation.now,
+                program: invocation.tool
+            )
+            let inputs = SyncInputs(invocation)
+            let synced = try await RunSync(in: places, options: inputs.options).run([store])
             let isSent = synced.allSatisfy { $0.error == nil && $0.overview.unsentFiles == 0 }
             let place = isSent ? "on all devices" : "and on the others after the next exchange"
-            let unshown = try SettleConflicts(in: places, context: invocation.context)
-                .list(store).unshown
+            let unshown = try places.conflicts(of: store).unshown
             for row in rows {
                 let held = unshown.first { $0.row == row.row && $0.column == nil }
                 invocation.context.note(
@@ -148,7 +135,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
                 )
             }
             try invocation.console.answer(SyncRunAnswer(synced, invocation))
-            return SyncInputs(invocation).result(of: synced)
+            return inputs.result(of: synced)
         }
     }
 
@@ -168,21 +155,15 @@ struct SyncConflictsCommand: AsyncParsableCommand {
 
         func run(_ invocation: Invocation) async throws -> CommandResult {
             let places = try SyncInputs(invocation).places()
-            let settling = SettleConflicts(in: places, context: invocation.context)
             var count: Int64 = 0
             if let number {
-                count = try await settling.clear(store.only(in: places), number)
+                count = try await places.clearConflicts(of: store.only(in: places), number)
             } else {
                 for store in try store.stores(in: places) {
-                    count += try await settling.clear(store)
+                    count += try await places.clearConflicts(of: store)
                 }
             }
-            return try invocation.answer(
-                DoneAnswer(
-                    facts: ["cleared": count] as JSONObject,
-                    line: "took \(count) off the list"
-                )
-            )
+            return try invocation.done("took \(count) off the list", ["cleared": count])
         }
     }
 }

@@ -29,39 +29,36 @@ struct SyncDisableCommand: SyncingCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let places = try SyncInputs(invocation).places()
         let only = try store.only(in: places)
-        let outcome = try await DisableSync(in: places, context: invocation.context)
-            .run(only, asBefore: asBefore) { overview in
-                let what =
-                    asBefore
-                    ? "It loses all that was edited or arrived since it took part."
-                    : "It stays as it is."
-                let unsent = Self.unsent(overview.unsentChanges)
-                let waiting = unsent.isEmpty ? "" : " \(unsent)."
-                return try invocation.confirm(
-                    "Let '\(only.path)' leave '\(overview.group ?? "its group")'? \(what)\(waiting)",
-                    yes: yes
-                )
-            }
+        let outcome = try await places.leave(only, asBefore: asBefore) { overview in
+            let what =
+                asBefore
+                ? "It loses all that was edited or arrived since it took part."
+                : "It stays as it is."
+            let unsent = Self.unsent(overview.unsentChanges)
+            let waiting = unsent.isEmpty ? "" : " \(unsent)."
+            return try invocation.confirm(
+                "Let '\(only.path)' leave '\(overview.group ?? "its group")'? \(what)\(waiting)",
+                yes: yes
+            )
+        }
         guard let outcome else { return .declined }
         let before = outcome.before.map { printable($0) }
         let yielded = outcome.yielded.map { printable($0) }
         let unsent = Self.unsent(outcome.unsent)
         let group = outcome.group.map { " '\($0)'" } ?? ""
-        try invocation.console.answer(
-            DoneAnswer(
-                facts: [
-                    "store": outcome.store, "group": outcome.group, "unsent": outcome.unsent,
-                    "asBefore": outcome.isAsBefore, "before": before, "yielded": yielded,
-                ] as JSONObject,
-                line: "'\(outcome.store)' left\(group)"
-                    + (outcome.isAsBefore ? ", and is as it was before" : "")
-                    + (unsent.isEmpty ? "" : "; \(unsent)")
-            )
+        let result = try invocation.done(
+            "'\(outcome.store)' left\(group)"
+                + (outcome.isAsBefore ? ", and is as it was before" : "")
+                + (unsent.isEmpty ? "" : "; \(unsent)"),
+            [
+                "store": outcome.store, "group": outcome.group, "unsent": outcome.unsent,
+                "asBefore": outcome.isAsBefore, "before": before, "yielded": yielded,
+            ]
         )
         for case (let time, let copy?) in [("until now", yielded), ("before", before)] {
             invocation.context.note("the store as it was \(time) is kept in '\(copy)'")
         }
-        return CommandResult(.done)
+        return result
     }
 
     private static func unsent(_ count: Int64) -> String {

@@ -21,58 +21,40 @@ struct SyncEnableCommand: SyncingCommand {
     )
 
     @Option(
-        help: ArgumentHelp(
-            "The folder that the devices share: a directory, or 'rclone:REMOTE:PATH'; else GROCERYDUDE_CONTAINER, else the profile's.",
-            valueName: "folder"
-        ),
+        help:
+            "The folder that the devices share: a directory, or 'rclone:REMOTE:PATH'; else GROCERYDUDE_CONTAINER, else the profile's."
+            .value("folder"),
         completion: .directory
     )
     var container: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The store, if there are several: its name in the stores directory.",
-            valueName: "name"
-        )
+        help: "The store, if there are several: its name in the stores directory.".value("name")
     )
     var store: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The group's name in the folder; else made of the store's.",
-            valueName: "name"
-        )
-    )
+    @Option(help: "The group's name in the folder; else made of the store's.".value("name"))
     var group: String?
 
     @Option(
-        help: ArgumentHelp(
-            "A JSON file with what the schema does not say: identities, references, names, exclusions.",
-            valueName: "file"
-        ),
+        help:
+            "A JSON file with what the schema does not say: identities, references, names, exclusions."
+            .value("file"),
         completion: .file(extensions: ["json"])
     )
     var map: String?
 
     @Option(
-        help: ArgumentHelp(
-            "How to match rows with the group's, besides by keys and first content: content (as it is now), copy (by their numbers, if this store is a copy of another device's), key (by keys alone).",
-            valueName: "how"
-        )
+        help:
+            "How to match rows with the group's, besides by keys and first content: content (as it is now), copy (by their numbers, if this store is a copy of another device's), key (by keys alone)."
+            .value("how")
     )
     var match: JoinMatch?
 
-    @Option(
-        help: ArgumentHelp("This device's name, for people; else the machine's.", valueName: "name")
-    )
+    @Option(help: "This device's name, for people; else the machine's.".value("name"))
     var device: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "A table that does not sync; may be given several times.",
-            valueName: "table"
-        )
-    )
+    @Option(help: "A table that does not sync; may be given several times.".value("table"))
     var exclude: [String] = []
 
     @Flag(help: "Write rows unencrypted, even if the profile's backups are encrypted.")
@@ -117,10 +99,8 @@ struct SyncEnableCommand: SyncingCommand {
         (options.exclude, options.match, options.isDryRun) = (exclude, match, dryRun)
         let outcome = try await EnableSync(
             in: places,
-            folder: SyncInputs(invocation).folder,
             options: options,
-            running: SyncInputs(invocation).options,
-            context: invocation.context
+            running: SyncInputs(invocation).options
         ).run(places.store(named: store)) { plan in
             // A dry run's answer is the plan.
             if dryRun { return true }

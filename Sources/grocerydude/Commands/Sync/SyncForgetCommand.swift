@@ -30,19 +30,15 @@ struct SyncForgetCommand: SyncingCommand {
         guard try invocation.confirm("Forget the device '\(device)'?", yes: yes) else {
             return .declined
         }
-        let name = try await ForgetDevice(in: places, context: invocation.context)
-            .run(
-                device,
-                of: only,
-                at: invocation.now,
-                program: SyncInputs(invocation).options.program
-            )
-        try invocation.console.answer(
-            DoneAnswer(
-                facts: ["device": name] as JSONObject,
-                line: "'\(name)' is forgotten: the other devices learn of it with the next exchange"
-            )
+        let name = try await places.forget(
+            device: device,
+            of: only,
+            at: invocation.now,
+            program: invocation.tool
         )
-        return CommandResult(.done)
+        return try invocation.done(
+            "'\(name)' is forgotten: the other devices learn of it with the next exchange",
+            ["device": name]
+        )
     }
 }

@@ -16,10 +16,7 @@ struct SyncMapCommand: SyncingCommand {
     )
 
     @Option(
-        help: ArgumentHelp(
-            "The store, if there are several: its name in the stores directory.",
-            valueName: "name"
-        )
+        help: "The store, if there are several: its name in the stores directory.".value("name")
     )
     var store: String?
 
@@ -29,8 +26,7 @@ struct SyncMapCommand: SyncingCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let places = try SyncInputs(invocation).places()
-        let (map, findings) = try SyncMaps(in: places, context: invocation.context)
-            .map(of: places.store(named: store))
+        let (map, findings) = try places.map(of: places.store(named: store))
         return try invocation.answer(
             MapAnswer(
                 map: map,

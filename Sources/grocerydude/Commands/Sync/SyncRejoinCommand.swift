@@ -14,7 +14,7 @@ struct SyncRejoinCommand: ExchangingCommand {
         example: "grocerydude sync rejoin --take merge"
     )
 
-    @Option(help: ArgumentHelp("Which data count: edits, merge or container.", valueName: "data"))
+    @Option(help: "Which data count: edits, merge or container.".value("data"))
     var take: Rejoining
 
     @OptionGroup var stores: SyncedStoresOption

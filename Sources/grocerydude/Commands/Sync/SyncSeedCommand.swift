@@ -21,7 +21,7 @@ struct SyncSeedCommand: ExchangingCommand {
     @OptionGroup var stores: SyncedStoresOption
 
     @Option(
-        help: ArgumentHelp("Publish this map for the group: a JSON file.", valueName: "file"),
+        help: "Publish this map for the group: a JSON file.".value("file"),
         completion: .file(extensions: ["json"])
     )
     var map: String?
@@ -53,8 +53,7 @@ struct SyncSeedCommand: ExchangingCommand {
         }
         let question = "Use this map on all devices that share '\(store.path)'?"
         guard try invocation.confirm(question, yes: yes) else { return .declined }
-        try await SyncMaps(in: places, context: invocation.context)
-            .publish(map, of: store, at: invocation.now, program: invocation.tool)
+        try await places.publish(map, of: store, at: invocation.now, program: invocation.tool)
         return try await SyncInputs(invocation).exchange(
             [store.path.description],
             acceptsChanges: false

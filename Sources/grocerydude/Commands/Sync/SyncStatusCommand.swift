@@ -17,12 +17,7 @@ struct SyncStatusCommand: SyncingCommand {
 
     @OptionGroup var stores: SyncedStoresOption
 
-    @Option(
-        help: ArgumentHelp(
-            "Exit with 25 if the last exchange is older: 1h, 2d.",
-            valueName: "time"
-        )
-    )
+    @Option(help: "Exit with 25 if the last exchange is older: 1h, 2d.".value("time"))
     var maxAge: WaitTime?
 
     @OptionGroup(title: HelpSection.common) var sync: SyncOptions
@@ -31,15 +26,12 @@ struct SyncStatusCommand: SyncingCommand {
     var ownFlags: [FlagValue?] { [FlagValue("--max-age", "sync.max_age", maxAge?.text)] }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let inputs = SyncInputs(invocation)
-        let places = try inputs.places()
-        let show = ShowSync(
-            in: places,
-            folder: inputs.folder,
+        let places = try SyncInputs(invocation).places()
+        let stores = try await places.status(
+            of: places.enabled(named: stores.store),
             isOff: !invocation.profile.sync.isEnabled,
-            context: invocation.context
+            at: invocation.now
         )
-        let stores = try await show.run(places.enabled(named: stores.store), at: invocation.now)
         try invocation.console.answer(SyncStatusAnswer(stores: stores, invocation: invocation))
         guard let limit = invocation.profile.sync.maxAge else { return CommandResult(.done) }
         let isFresh = stores.allSatisfy { store in

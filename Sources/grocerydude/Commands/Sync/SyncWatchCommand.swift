@@ -80,7 +80,7 @@ struct SyncWatchCommand: ExchangingCommand {
             }
             guard let overview = try? places.overview(of: store), let group = overview.group,
                 let address = overview.container,
-                let folder = try? SyncInputs(invocation).folder(address)
+                let folder = try? places.folder(address)
             else { continue }
             guard folder.directory != nil else { return nil }
             for name in ["log", "base", "info"] {

@@ -23,17 +23,14 @@ struct InitCommand: InvokedCommand {
     @Flag(help: "Add about 20 MB of items with photos, which are files beside the store.")
     var testData = false
 
-    @Flag(
-        help: "Add this version's default data that the store never had; nothing twice."
-    )
+    @Flag(help: "Add this version's default data that the store never had; nothing twice.")
     var update = false
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp(
-            "Copy the stores directory from the first of these places that has a store.",
-            valueName: "dir"
-        ),
+        help:
+            "Copy the stores directory from the first of these places that has a store."
+            .value("dir"),
         completion: .directory
     )
     var from: [String] = []
@@ -60,7 +57,7 @@ struct InitCommand: InvokedCommand {
                 added == 0
                 ? "'\(path)' has all of the default data"
                 : "added \(counted(added, "row", "rows")) of the default data to '\(path)'"
-            return try invocation.answer(DoneAnswer(facts: facts, line: line))
+            return try invocation.done(line, facts)
         }
         let store = try GroceryStore.create(
             in: invocation.stores,
@@ -68,11 +65,9 @@ struct InitCommand: InvokedCommand {
             withTestData: testData
         )
         let count = try store.items().count
-        return try invocation.answer(
-            DoneAnswer(
-                facts: ["path": path, "items": count] as JSONObject,
-                line: "created '\(path)' with \(count) items"
-            )
+        return try invocation.done(
+            "created '\(path)' with \(count) items",
+            ["path": path, "items": count]
         )
     }
 
@@ -92,9 +87,6 @@ struct InitCommand: InvokedCommand {
             byteCount(outcome.bytes),
         ].joined(separator: ", ")
         let line = "copied '\(source)' to '\(path)': \(counts)"
-        return try invocation.answer(
-            DoneAnswer(facts: facts, line: line),
-            problems: outcome.problems
-        )
+        return try invocation.done(line, facts, problems: outcome.problems)
     }
 }

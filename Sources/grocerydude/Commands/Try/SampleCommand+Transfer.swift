@@ -18,7 +18,7 @@ extension SampleCommand {
         @Argument(help: "The new file, or '-'.", completion: .file(extensions: ["json"]))
         var file: String
 
-        @Option(help: ArgumentHelp("The owner's name, which 'import' shows.", valueName: "name"))
+        @Option(help: "The owner's name, which 'import' shows.".value("name"))
         var owner: String?
 
         @OptionGroup(title: HelpSection.common) var stores: StoresOptions
@@ -35,11 +35,9 @@ extension SampleCommand {
             guard try FileInfo.ifPresent(path) == nil else { throw FileError.exists(path) }
             try LocalFileSystem().write(json, to: path)
             let items = counted(count, "item", "items")
-            return try invocation.answer(
-                DoneAnswer(
-                    facts: ["path": file, "items": count] as JSONObject,
-                    line: "exported \(items) to '\(file)'"
-                )
+            return try invocation.done(
+                "exported \(items) to '\(file)'",
+                ["path": file, "items": count]
             )
         }
     }
@@ -91,7 +89,7 @@ extension SampleCommand {
                 imported.present == 0 ? nil : "\(imported.present) were there already",
             ]
             let line = parts.compactMap(\.self).joined(separator: "; ")
-            return try invocation.answer(DoneAnswer(facts: facts, line: line))
+            return try invocation.done(line, facts)
         }
 
         private func read() throws -> [UInt8] {

@@ -60,9 +60,7 @@ struct SampleCommand: AsyncParsableCommand {
 
         func run(_ invocation: Invocation) async throws -> CommandResult {
             try GroceryStore(in: invocation.stores).add(name: name, quantity: quantity, unit: unit)
-            return try invocation.answer(
-                DoneAnswer(facts: ["added": name] as JSONObject, line: "added '\(name)'")
-            )
+            return try invocation.done("added '\(name)'", ["added": name])
         }
     }
 
@@ -81,9 +79,9 @@ struct SampleCommand: AsyncParsableCommand {
 
         func run(_ invocation: Invocation) async throws -> CommandResult {
             let count = try GroceryStore(in: invocation.stores).remove(name: name)
-            let facts: JSONObject = ["removed": name, "count": count]
-            return try invocation.answer(
-                DoneAnswer(facts: facts, line: "removed \(count) × '\(name)'")
+            return try invocation.done(
+                "removed \(count) × '\(name)'",
+                ["removed": name, "count": count]
             )
         }
     }

@@ -4,15 +4,14 @@ internal import ArgumentParser
 struct RemoteOptions: ParsableArguments {
     @Option(
         name: .customLong("remote"),
-        help: ArgumentHelp(
-            "The folder that backups are in: a directory, or 'rclone:REMOTE:PATH'; else GROCERYDUDE_REMOTE, else the profile's.",
-            valueName: "folder"
-        ),
+        help:
+            "The folder that backups are in: a directory, or 'rclone:REMOTE:PATH'; else GROCERYDUDE_REMOTE, else the profile's."
+            .value("folder"),
         completion: .directory
     )
     var address: String?
 
-    @Option(help: ArgumentHelp("How long to wait for another run: 60s, 5m, 1h.", valueName: "time"))
+    @Option(help: "How long to wait for another run: 60s, 5m, 1h.".value("time"))
     var lockWait: WaitTime?
 
     var flags: [FlagValue?] {

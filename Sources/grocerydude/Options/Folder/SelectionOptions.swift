@@ -6,20 +6,18 @@ internal import Operations
 struct SelectionOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "Only backups made since: 7d or 2y5m7d3h ago, yesterday, or a date such as 2026-11-21.",
-            valueName: "time"
-        ),
+        help:
+            "Only backups made since: 7d or 2y5m7d3h ago, yesterday, or a date such as 2026-11-21."
+            .value("time"),
         transform: Moment.init
     )
     var since: Moment?
 
     @Option(
         name: .customLong("tag"),
-        help: ArgumentHelp(
-            "Only backups with all of these tags, separated by commas; may be repeated.",
-            valueName: "tags"
-        )
+        help:
+            "Only backups with all of these tags, separated by commas; may be repeated."
+            .value("tags")
     )
     var tags: [String] = []
 
@@ -42,10 +40,9 @@ extension SameName: ExpressibleByArgument {}
 /// The option for an archive whose name is taken.
 struct SameNameOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "If the name is taken: number adds a number, replace moves the old backup to the trash, fail fails.",
-            valueName: "how"
-        )
+        help:
+            "If the name is taken: number adds a number, replace moves the old backup to the trash, fail fails."
+            .value("how")
     )
     var sameName = SameName.number
 }

@@ -6,7 +6,7 @@ struct SyncOptions: ParsableArguments {
     @OptionGroup var stores: StoresOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: ArgumentHelp("How long to wait for another run: 60s, 5m, 1h.", valueName: "time"))
+    @Option(help: "How long to wait for another run: 60s, 5m, 1h.".value("time"))
     var lockWait: WaitTime?
 
     var flags: [FlagValue?] { [FlagValue("--lock-wait", "lock_wait", lockWait?.text)] }

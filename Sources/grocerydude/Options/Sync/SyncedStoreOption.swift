@@ -6,10 +6,7 @@ internal import Stores
 /// The option for a store, if several take part.
 struct SyncedStoreOption: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "The store, if several take part: its name in the stores directory.",
-            valueName: "name"
-        )
+        help: "The store, if several take part: its name in the stores directory.".value("name")
     )
     var store: String?
 
@@ -34,10 +31,9 @@ struct SyncedStoreOption: ParsableArguments {
 /// The option for some of the stores that take part.
 struct SyncedStoresOption: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Only this store: its name in the stores directory; may be given several times.",
-            valueName: "name"
-        )
+        help:
+            "Only this store: its name in the stores directory; may be given several times."
+            .value("name")
     )
     var store: [String] = []
 }

@@ -1,14 +1,13 @@
+internal import Changes
 internal import Files
+public import Foundation
 public import Stores
 public import Sync
 public import SystemPackage
 
-/// Makes a store leave its group: it stays as it is, or gets its content from before it took part.
-///
-/// Nothing in the container is removed, and the copy from before stays on this machine.
-public struct DisableSync: Sendable {
-    /// The result of leaving.
-    public struct Outcome: Sendable {
+extension SyncPlaces {
+    /// The result of leaving a group.
+    public struct Leaving: Sendable {
         /// The store's path below the stores directory.
         public var store: String
         /// The group that it left; `nil` if it had left before, and only its sidecar is removed now.
@@ -23,15 +22,9 @@ public struct DisableSync: Sendable {
         public var yielded: FilePath?
     }
 
-    private let places: SyncPlaces
-    private let context: OperationContext
-
-    public init(in places: SyncPlaces, context: OperationContext) {
-        self.places = places
-        self.context = context
-    }
-
-    /// Leaves the group.
+    /// Makes a store leave its group: it stays as it is, or gets its content from before it took part.
+    ///
+    /// Nothing in the container is removed, and the copy from before stays on this machine.
     ///
     /// - Parameters:
     ///   - store: the store.
@@ -39,15 +32,12 @@ public struct DisableSync: Sendable {
     ///   - confirm: asks the user, who sees what is known of the store.
     /// - Returns: the outcome; `nil` if the user declined.
     /// - Throws: `SyncError`, `StoreError`, `SidecarError`, `FileError`.
-    public func run(
+    public func leave(
         _ store: Store,
         asBefore: Bool,
         confirm: (SyncOverview) throws -> Bool
-    ) async throws -> Outcome? {
-        let directory = places.sidecar(of: store)
-        return try await context.withLock(on: directory) {
-            let sidecar = try Sidecar(in: directory)
-            defer { try? sidecar.close() }
+    ) async throws -> Leaving? {
+        try await withSidecar(of: store) { sidecar in
             var overview = try SyncOverview(of: sidecar)
             let before = try sidecar.copyBefore
             if asBefore {
@@ -55,7 +45,7 @@ public struct DisableSync: Sendable {
                     throw SyncError.nothingBefore(store: store.path.description)
                 }
                 // A missing file is restored; a file that is no store may be important to someone.
-                switch places.trouble(with: store, in: overview.group) {
+                switch trouble(with: store, in: overview.group) {
                 case nil, .storeGone: try refuseIfInUse(store)
                 case let trouble?: throw trouble
                 }
@@ -73,8 +63,8 @@ public struct DisableSync: Sendable {
                 }
             }
             try sidecar.close()
-            try Sidecar.remove(in: directory)
-            return Outcome(
+            try Sidecar.remove(in: self.sidecar(of: store))
+            return Leaving(
                 store: store.path.description,
                 group: overview.group,
                 unsent: overview.unsentChanges,
@@ -109,6 +99,37 @@ public struct DisableSync: Sendable {
             try Store.refuseIfInUse([store])
         } catch RestoreError.storesInUse(let store, let users) {
             throw SyncError.storeInUse(store: store, by: users)
+        }
+    }
+
+    /// Records that a device is forgotten; the next exchange reports it to the others.
+    ///
+    /// - Parameters:
+    ///   - text: the device's name, its title in lists, or the first digits of its id.
+    ///   - store: the store whose group has the device.
+    ///   - date: the current time.
+    ///   - program: the program and its version, as files record it.
+    /// - Returns: the device's title.
+    /// - Throws: `SyncError.noDevice`, `SidecarError`, `FileError`.
+    public func forget(
+        device text: String,
+        of store: Store,
+        at date: Date,
+        program: String
+    ) async throws -> String {
+        try await withSidecar(of: store) { sidecar in
+            let devices = try SyncOverview(of: sidecar).devices
+            var found = devices.filter {
+                $0.title.exact == text.exact || $0.name?.exact == text.exact
+                    || $0.id.hasPrefix(text)
+            }
+            // If two devices share the name, skip forgotten ones.
+            if found.count > 1 { found.removeAll(where: \.isForgotten) }
+            guard found.count == 1, let device = found.first, !text.isEmpty,
+                let id = Changes.DeviceID(hex: device.id)
+            else { throw SyncError.noDevice(text, devices.map(\.title)) }
+            _ = try Forgetting(in: sidecar).forget(id, at: date, program: program)
+            return device.title
         }
     }
 }

@@ -4,40 +4,34 @@ public import Foundation
 public import Stores
 public import SystemPackage
 
-/// Lists what is in the stores directory now, as `ShowBackup` lists a backup; nothing in it is changed.
-public struct ShowLive: Sendable {
-    /// The content of the stores directory.
-    public struct Outcome: Sendable {
-        public var path: FilePath
-        public var stores: [StoreFacts]
-        public var problems: [Problem]
-        public var files: [ShowBackup.File]
-    }
+/// The present content of a stores directory, listed as `ShowBackup` lists a backup; nothing in it is changed.
+public struct LiveContent: Sendable {
+    public let path: FilePath
+    public let stores: [StoreFacts]
+    public let problems: [Problem]
+    public let files: [ShowBackup.File]
 
     /// The time to wait for a writer that blocks readers.
     private static let busyTimeout = Duration.seconds(5)
 
-    private let stores: FilePath
-    private let externalFiles: [ExternalFiles]
-    private let context: OperationContext
-
-    /// Creates the operation for a stores directory, with the columns of its stores that name files.
-    public init(_ stores: FilePath, naming files: [ExternalFiles], context: OperationContext) {
-        self.stores = stores
-        externalFiles = files
-        self.context = context
-    }
-
     /// Reads all stores as of one moment.
     ///
     /// - Parameters:
+    ///   - stores: the stores directory.
+    ///   - files: the columns of its stores that name files.
     ///   - path: the path to list, with all that is below it; `nil` for all.
     ///   - now: the current time.
-    /// - Returns: the content.
+    ///   - context: the context of the operation.
     /// - Throws: `LookingError.noFile` if there is nothing at that path; `OperationError.noStores`, `FileError`,
     ///   `StoreError.busy`, `CancellationError`.
-    public func run(path: String? = nil, now: Date) async throws -> Outcome {
-        let directory = try StoresDirectory(backingUp: stores)
+    public init(
+        of stores: FilePath,
+        naming files: [ExternalFiles],
+        at path: String? = nil,
+        now: Date,
+        _ context: OperationContext
+    ) async throws {
+        let directory = try StoresDirectory(existing: stores)
         var options = BackupOptions(date: now, tool: "")
         options.busyTimeout = Self.busyTimeout
         options.followsLinks = true
@@ -50,21 +44,19 @@ public struct ShowLive: Sendable {
         let counting = StoreReports(
             of: cut.members,
             checking: .none,
-            naming: externalFiles,
+            naming: files,
             context
         )
         defer { counting.close() }
         let reports = try counting.wait()
         let all = try cut.files(in: directory, leavingOut: .nothing, context)
-        return Outcome(
-            path: directory.path,
-            stores: reports.map(\.facts),
-            problems: cut.knownProblems + problems(of: cut, reports, in: directory),
-            files: try path.map { try Self.files(at: $0, among: all, in: directory) } ?? all
-        )
+        self.path = directory.path
+        self.stores = reports.map(\.facts)
+        problems = cut.knownProblems + Self.problems(of: cut, reports, in: directory)
+        self.files = try path.map { try Self.files(at: $0, among: all, in: directory) } ?? all
     }
 
-    private func problems(
+    private static func problems(
         of cut: BackupCut,
         _ reports: [StoreReport],
         in directory: StoresDirectory

@@ -1,22 +1,12 @@
 internal import Changes
 internal import Files
 public import Foundation
-public import Remotes
 public import Stores
 public import Sync
 
-/// Lists the edits of a store that lost, restores one, or forgets all.
-public struct SettleConflicts: Sendable {
-    private let places: SyncPlaces
-    private let context: OperationContext
-
-    public init(in places: SyncPlaces, context: OperationContext) {
-        self.places = places
-        self.context = context
-    }
-
+extension SyncPlaces {
     /// The things that a user may want to settle.
-    public struct List: Sendable {
+    public struct Conflicts: Sendable {
         /// The edits that lost, the newest first.
         public var conflicts: [SyncConflict]
         /// The rows that exist but are not shown.
@@ -32,10 +22,10 @@ public struct SettleConflicts: Sendable {
     ///   - all: whether everything is returned that sync took out of the store, instead of edits that lost.
     /// - Returns: the edits or rows, the rows that are not shown, and the overview.
     /// - Throws: `SidecarError`, `FileError`.
-    public func list(_ store: Store, all: Bool = false) throws -> List {
-        let sidecar = try Sidecar(in: places.sidecar(of: store))
+    public func conflicts(of store: Store, all: Bool = false) throws -> Conflicts {
+        let sidecar = try Sidecar(in: sidecar(of: store))
         defer { try? sidecar.close() }
-        return List(
+        return Conflicts(
             conflicts: try sidecar.conflicts(all: all),
             unshown: try sidecar.unshownRows(),
             overview: try SyncOverview(of: sidecar)
@@ -46,10 +36,10 @@ public struct SettleConflicts: Sendable {
     ///
     /// - Throws: `SyncError.noConflict`, `SidecarError`, `FileError`.
     public func values(
-        of number: Int64,
+        ofConflict number: Int64,
         of store: Store
     ) throws -> [(column: String, value: String)] {
-        let sidecar = try Sidecar(in: places.sidecar(of: store))
+        let sidecar = try Sidecar(in: sidecar(of: store))
         defer { try? sidecar.close() }
         guard let values = try sidecar.removedValues(number) else {
             throw SyncError.noConflict(number, store: store.path.description)
@@ -64,17 +54,15 @@ public struct SettleConflicts: Sendable {
     ///   - setting: new values by columns.
     ///   - all: whether it may be an entry that only the list of everything has.
     ///   - store: the store.
-    ///   - folder: returns the remote folder of an address, for content that is not on this machine.
     ///   - date: the time of the user's decision.
     ///   - program: the program and its version.
     /// - Returns: the rows that were taken.
     /// - Throws: `SyncError.noConflict`, `.unfit`; `RemoteError`, `SidecarError`, `FileError`.
-    public func take(
+    public func takeConflict(
         _ number: Int64,
         setting: [String: String] = [:],
         all: Bool,
         of store: Store,
-        folder: @escaping @Sendable (String) throws -> any RemoteFolder,
         at date: Date,
         program: String
     ) async throws -> [TakenRow] {
@@ -92,7 +80,7 @@ public struct SettleConflicts: Sendable {
             }
             var taken = try take()
             if case .lacksContent(let content) = taken {
-                if try await fetch(content, to: sidecar, folder) { taken = try take() }
+                if try await fetch(content, to: sidecar) { taken = try take() }
             }
             let name = store.path.description
             if taken == .nothing { throw SyncError.noConflict(number, store: name) }
@@ -111,7 +99,7 @@ public struct SettleConflicts: Sendable {
     ///   - number: the entry's number; `nil` for all.
     /// - Returns: the number of removed conflicts.
     /// - Throws: `SidecarError`, `FileError`.
-    public func clear(_ store: Store, _ number: Int64? = nil) async throws -> Int64 {
+    public func clearConflicts(of store: Store, _ number: Int64? = nil) async throws -> Int64 {
         let count = try await withSidecar(of: store) { try $0.clearConflicts(number) }
         if let number, count == 0 {
             throw SyncError.noConflict(number, store: store.path.description)
@@ -122,29 +110,12 @@ public struct SettleConflicts: Sendable {
     /// Fetches content from the container, and returns whether anything of it is there.
     private func fetch(
         _ content: Set<BlobReference>,
-        to sidecar: Sidecar,
-        _ folder: @Sendable (String) throws -> any RemoteFolder
+        to sidecar: Sidecar
     ) async throws -> Bool {
         let overview = try SyncOverview(of: sidecar)
         guard let group = overview.group.flatMap({ GroupName($0) }) else { return false }
-        let container = Container(
-            try folder(overview.container ?? ""),
-            group: group,
-            scratch: context.scratch
-        )
+        let container = try container(of: group, at: overview.container ?? "")
         return try await sidecar.fetch(content, from: container, check: context.checkCancellation)
-    }
-
-    private func withSidecar<Result>(
-        of store: Store,
-        _ body: (Sidecar) async throws -> Result
-    ) async throws -> Result {
-        let directory = places.sidecar(of: store)
-        return try await context.withLock(on: directory) {
-            let sidecar = try Sidecar(in: directory)
-            defer { try? sidecar.close() }
-            return try await body(sidecar)
-        }
     }
 }
 

@@ -3,42 +3,26 @@ internal import Stores
 public import SystemPackage
 
 /// A look at a directory before it is backed up for the first time; nothing in it is changed.
-public struct ProbeStores: Sendable {
-    /// The contents of the directory, and its users.
-    public struct Outcome: Sendable {
-        /// The path without symbolic links.
-        public var path: FilePath
-        /// The paths of the stores; databases that may be encrypted are among them.
-        public var stores: [String] = []
-        /// The number of files, directories and links.
-        public var files = 0
-        /// The number of bytes in all regular files.
-        public var size: Int64 = 0
-        /// The processes that have a store open.
-        public var users: [LockHolder] = []
-        /// The facts that deserve a warning.
-        public var warnings: [String] = []
-    }
+public struct StoresProbe: Sendable {
+    /// The path without symbolic links.
+    public var path: FilePath
+    /// The paths of the stores; databases that may be encrypted are among them.
+    public var stores: [String]
+    /// The number of files, directories and links.
+    public var files: Int
+    /// The number of bytes in all regular files.
+    public var size: Int64
+    /// The processes that have a store open.
+    public var users: [LockHolder]
+    /// The facts that deserve a warning.
+    public var warnings: [String]
 
-    private let path: FilePath
-    private let context: OperationContext
-
-    public init(_ path: FilePath, context: OperationContext) {
-        self.path = path
-        self.context = context
-    }
-
-    /// Looks at the directory.
+    /// Looks at a directory.
     ///
     /// - Throws: `OperationError.noStores` if it is missing; `LinkError.noStore` if there is no store in it;
     ///   `FileError`; `CancellationError`.
-    public func run() throws -> Outcome {
-        let directory: StoresDirectory
-        do {
-            directory = try StoresDirectory(path)
-        } catch let error as FileError where error.isMissing {
-            throw OperationError.noStores(path)
-        }
+    public init(of path: FilePath, _ context: OperationContext) throws {
+        let directory = try StoresDirectory(existing: path)
         try context.refuseOwnDirectories(in: directory.path)
         let survey = try directory.survey(
             threads: context.threads,
@@ -46,13 +30,12 @@ public struct ProbeStores: Sendable {
         )
         let stores = survey.stores + survey.foreign
         guard !stores.isEmpty || survey.resemblesStore else { throw LinkError.noStore(path) }
-        var outcome = Outcome(path: directory.path)
-        outcome.stores = stores.map(\.path.description)
-        outcome.files = survey.fileCount
-        outcome.size = survey.size
-        outcome.users = Self.users(of: stores)
-        outcome.warnings = warnings(directory, survey)
-        return outcome
+        self.path = directory.path
+        self.stores = stores.map(\.path.description)
+        files = survey.fileCount
+        size = survey.size
+        users = Self.users(of: stores)
+        warnings = Self.warnings(directory, survey)
     }
 
     private static func users(of stores: [Store]) -> [LockHolder] {
@@ -61,7 +44,7 @@ public struct ProbeStores: Sendable {
         return (opening + locking).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    private func warnings(
+    private static func warnings(
         _ directory: StoresDirectory,
         _ survey: StoresDirectory.Survey
     ) -> [String] {

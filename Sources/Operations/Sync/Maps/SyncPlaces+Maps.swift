@@ -4,16 +4,7 @@ public import Foundation
 public import Stores
 public import Sync
 
-/// Shows the map of a store, or publishes one for its whole group.
-public struct SyncMaps: Sendable {
-    private let places: SyncPlaces
-    private let context: OperationContext
-
-    public init(in places: SyncPlaces, context: OperationContext) {
-        self.places = places
-        self.context = context
-    }
-
+extension SyncPlaces {
     /// Returns the map of a store's group; for a store that takes part in none, the proposed one.
     ///
     /// - Returns: the map, and what the store's rows show.
@@ -21,7 +12,7 @@ public struct SyncMaps: Sendable {
     public func map(
         of store: Store
     ) throws -> (map: SyncMap, findings: [MapProposal.Finding]) {
-        let overview = try places.overview(of: store)
+        let overview = try self.overview(of: store)
         guard overview.group == nil else { return (overview.map, []) }
         let proposal = try MapProposal(for: store, SyncMap(), context)
         return (proposal.map, proposal.findings)
@@ -42,13 +33,9 @@ public struct SyncMaps: Sendable {
         program: String
     ) async throws {
         let name = store.path.description
-        let directory = places.sidecar(of: store)
-        try await context.withLock(on: directory) {
-            let sidecar = try Sidecar(in: directory)
-            defer { try? sidecar.close() }
-            if let trouble = places.trouble(with: store, in: try SyncOverview(of: sidecar).group) {
-                throw trouble
-            }
+        try await withSidecar(of: store) { sidecar in
+            let group = try SyncOverview(of: sidecar).group
+            if let trouble = trouble(with: store, in: group) { throw trouble }
             let preview = try store.preview(by: map, context)
             guard !preview.tables.isEmpty else {
                 throw SyncError.nothingToSync(store: name, preview.leftOut)

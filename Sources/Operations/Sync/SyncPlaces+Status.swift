@@ -1,57 +1,44 @@
 internal import Changes
 internal import Files
 public import Foundation
-public import Remotes
+internal import Remotes
 public import Stores
 public import Sync
 
-/// Reports the state of stores that take part.
-///
-/// It lists the container if that is a folder of this machine, and reads no file of it.
-public struct ShowSync: Sendable {
-    /// The status of one store.
-    public struct Outcome: Sendable {
-        /// The store's path below the stores directory.
-        public var store: String
-        public var overview: SyncOverview
-        /// The tables that sync; `nil` if the store cannot be read, which was reported.
-        public var preview: SyncPreview?
-        /// The state of the store.
-        public var state: StoreState
-    }
+/// The status of one store that takes part.
+public struct SyncStatus: Sendable {
+    /// The store's path below the stores directory.
+    public var store: String
+    public var overview: SyncOverview
+    /// The tables that sync; `nil` if the store cannot be read, which was reported.
+    public var preview: SyncPreview?
+    /// The state of the store.
+    public var state: StoreState
+}
 
-    private let places: SyncPlaces
-    private let folder: @Sendable (String) throws -> any RemoteFolder
-    private let isOff: Bool
-    private let context: OperationContext
-
-    /// - Parameters:
-    ///   - places: the stores.
-    ///   - folder: returns the remote folder of an address.
-    ///   - isOff: whether the settings switch sync off.
-    ///   - context: the context of the operation.
-    public init(
-        in places: SyncPlaces,
-        folder: @escaping @Sendable (String) throws -> any RemoteFolder,
-        isOff: Bool,
-        context: OperationContext
-    ) {
-        self.places = places
-        self.folder = folder
-        self.isOff = isOff
-        self.context = context
-    }
-
-    /// Returns the status of stores.
+extension SyncPlaces {
+    /// Returns the status of stores that take part.
     ///
+    /// It lists the container if that is a folder of this machine, and reads no file of it.
+    ///
+    /// - Parameters:
+    ///   - stores: the stores.
+    ///   - isOff: whether the settings switch sync off.
+    ///   - date: the current time.
+    /// - Returns: the status of each store.
     /// - Throws: `SidecarError`, `FileError`, `CancellationError`.
-    public func run(_ stores: [Store], at date: Date) async throws -> [Outcome] {
-        var outcomes: [Outcome] = []
+    public func status(
+        of stores: [Store],
+        isOff: Bool,
+        at date: Date
+    ) async throws -> [SyncStatus] {
+        var statuses: [SyncStatus] = []
         for store in stores {
-            let overview = try await overview(of: store, at: date)
+            var overview = try await comparedOverview(of: store, at: date)
+            overview.isOff = isOff
             let (preview, error) = try look(at: store, overview)
-            outcomes.append(
-                Outcome(
+            statuses.append(
+                SyncStatus(
                     store: store.path.description,
                     overview: overview,
                     preview: preview,
@@ -59,25 +46,21 @@ public struct ShowSync: Sendable {
                 )
             )
         }
-        return outcomes
+        return statuses
     }
 
-    private func overview(of store: Store, at date: Date) async throws -> SyncOverview {
-        var overview = try places.overview(of: store)
+    /// Returns what is known of a store, and of its container if that can be listed.
+    private func comparedOverview(of store: Store, at date: Date) async throws -> SyncOverview {
+        var overview = try self.overview(of: store)
         guard let group = overview.group.flatMap({ GroupName($0) }) else {
             throw SyncError.notEnabled(store.path.description)
         }
-        overview.isOff = isOff
         do {
-            let sidecar = try Sidecar(in: places.sidecar(of: store))
+            let sidecar = try Sidecar(in: sidecar(of: store))
             defer { try? sidecar.close() }
             overview.fileTroubles = try sidecar.fileTroubles(of: store)
             overview.hasChanged = try sidecar.hasChanged(in: store)
-            let container = Container(
-                try folder(overview.container ?? ""),
-                group: group,
-                scratch: context.scratch
-            )
+            let container = try container(of: group, at: overview.container ?? "")
             try await overview.compare(with: container, sidecar, at: date)
         } catch let error as any ExplainedError where error is RemoteError || error is FileError {
             overview.isAway = true
@@ -92,7 +75,7 @@ public struct ShowSync: Sendable {
         _ overview: SyncOverview
     ) throws -> (SyncPreview?, SyncError?) {
         do {
-            if let trouble = places.trouble(with: store, in: overview.group) { throw trouble }
+            if let trouble = trouble(with: store, in: overview.group) { throw trouble }
             let preview = try store.withSnapshot(context) { snapshot in
                 try SyncPreview(
                     of: snapshot,
@@ -136,6 +119,7 @@ extension Store {
             )
             if let failure = cut.failures.first { throw failure.error }
             guard let member = cut.members.first else { throw SyncError.noStores(directory) }
+            try member.snapshot.requireWholePages()
             return try withExtendedLifetime(cut) { try body(member.snapshot) }
         } catch StoreError.damaged(let name, let reason) {
             throw SyncError.damagedStore(name, reason: reason)

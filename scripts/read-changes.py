@@ -186,6 +186,10 @@ def value(r):
     if tag == 9:
         need(r.left() and r.data[r.at] in (1, 2, 3, 4, 7, 8), "no value of a store")
         return {"plain": value(r)}
+    if tag == 10:
+        row = r.id()
+        need(r.left() and r.data[r.at] in (1, 2, 3, 4, 7, 8), "no value of a store")
+        return {"naming": [row, value(r)]}
     raise Refused("unknown kind of value")
 
 

@@ -140,8 +140,12 @@ struct CraftedBodyTests {
             Body.row(10, cells: [2, 1] + stamp + [0, 1] + stamp + [0])
         )
         let values: [(String, [UInt8])] = [
-            ("a value is of an unknown kind", [10]),
-            ("a value that names no row is no value of a store", [9, 5]),
+            ("a value is of an unknown kind", [11]),
+            ("a value in a reference is no value of a store", [9, 5]),
+            (
+                "a value in a reference is no value of a store",
+                [10] + [UInt8](repeating: 1, count: 16) + [9]
+            ),
             ("a number is not in its shortest form", [1, 0x80, 0]),
             ("a number is beyond 64 bits", [1] + [UInt8](repeating: 0xFF, count: 9) + [2]),
             ("a number is NaN, which SQLite cannot keep", [2, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0]),

@@ -77,7 +77,7 @@ extension Pseudorandom {
             digest: digest([UInt8(below(3))]),
             size: pick([0, 65_537, BlobReference.maximumSize])
         )
-        switch below(13) {
+        switch below(14) {
         case 0: return .null
         case 1: return .integer(pick([0, 1, -1, 63, 64, .min, .max]))
         case 2: return .integer(Int64(bitPattern: next()))
@@ -96,6 +96,7 @@ extension Pseudorandom {
             return .plain(
                 pick([.integer(-1), .real(0.5), .of("kg"), .blob([0]), .longText(reference)])
             )
+        case 12: return .naming(rowID(), pick([.integer(7), .of("kg"), .longText(reference)]))
         default: return .integer(Int64(below(3)))
         }
     }

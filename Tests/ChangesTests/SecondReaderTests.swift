@@ -148,6 +148,7 @@ struct SecondReaderTests {
         case .longText(let content): "{\"long-text\":[\"\(content.digest)\",\(content.size)]}"
         case .longBlob(let content): "{\"long-blob\":[\"\(content.digest)\",\(content.size)]}"
         case .plain(let content): "{\"plain\":\(self.value(content))}"
+        case .naming(let id, let content): "{\"naming\":[\"\(id)\",\(self.value(content))]}"
         }
     }
 

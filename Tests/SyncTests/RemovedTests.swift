@@ -27,6 +27,30 @@ struct RemovedTests {
         return pair
     }
 
+    @Test("has an entry for an edit that had arrived, if its row is deleted before it was shown")
+    func unseen() async throws {
+        let pair = try await begin(
+            Self.lists,
+            "INSERT INTO list VALUES (1, 'home'); INSERT INTO item VALUES (1, 'milk', 'two', 1), (2, 'tea', '', 1)"
+        )
+        try pair.desk.edit("UPDATE item SET note = 'three' WHERE id = 1")
+        try await pair.exchange(pair.desk, at: 2)
+        pair.phone.options.passed = { if $0 == .planned { throw CancellationError() } }
+        await #expect(throws: CancellationError.self) {
+            try await pair.phone.sync(at: pair.start + 180)
+        }
+        pair.phone.options.passed = { _ in }
+        try pair.phone.edit("DELETE FROM item")
+        try await pair.exchange(pair.phone, pair.desk, at: 4)
+        #expect(try pair.phone.conflicts == ["deleted"])
+        let sidecar = try Sidecar(in: pair.phone.sidecarPath)
+        let entry = try #require(try sidecar.conflicts().first)
+        try sidecar.close()
+        #expect(try take(entry.number, on: pair.phone, at: pair.start + 300) == .taken)
+        try await pair.exchange(pair.phone, pair.desk, at: 6)
+        try pair.expectEqual("SELECT name, note FROM item", ["milk|three"])
+    }
+
     private func take(
         _ number: Int64,
         _ setting: [String: String] = [:],

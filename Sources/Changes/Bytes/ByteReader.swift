@@ -141,6 +141,7 @@ extension ByteReader {
         case 7: .longText(try reference())
         case 8: .longBlob(try reference())
         case 9: .plain(try storedValue())
+        case 10: .naming(try identifier(), try storedValue())
         default: throw FormatBreach("a value is of an unknown kind")
         }
     }
@@ -153,7 +154,7 @@ extension ByteReader {
     /// Checks that a number, a text or a blob follows.
     private func checkStored() throws(FormatBreach) {
         guard left > 0, [1, 2, 3, 4, 7, 8].contains(base[position]) else {
-            throw FormatBreach("a value that names no row is no value of a store")
+            throw FormatBreach("a value in a reference is no value of a store")
         }
     }
 
@@ -169,7 +170,8 @@ extension ByteReader {
             _ = try fileName()
             try skipReference()
         case 7, 8: try skipReference()
-        case 9:
+        case 9, 10:
+            if base[position - 1] == 10 { _ = try raw(16) }
             try checkStored()
             try skipValue()
         default: throw FormatBreach("a value is of an unknown kind")

@@ -78,6 +78,9 @@ public struct ByteWriter: Sendable {
             reference(content)
         case .longText(let content), .longBlob(let content): reference(content)
         case .plain(let content): self.value(content)
+        case .naming(let id, let content):
+            identifier(id)
+            self.value(content)
         }
     }
 

@@ -146,8 +146,7 @@ extension RowDelta {
             let digest = content.withUnsafeBytes { Digest(of: $0) }
             let reference = BlobReference(digest: digest, size: UInt64(content.count))
             try store(reference, content)
-            var value = isText ? Value.longText(reference) : Value.longBlob(reference)
-            if case .plain = cell.value { value = .plain(value) }
+            let value = cell.value.marking(isText ? .longText(reference) : .longBlob(reference))
             cells[index] = Cell(cell.column, cell.stamp, value)
             bound += value.encodedBound - before
         }
@@ -167,10 +166,9 @@ extension RowDelta {
 extension Value {
     /// The bytes of a text or a blob; `nil` for any other value.
     fileprivate var content: (bytes: [UInt8], isText: Bool)? {
-        switch self {
+        switch unmarked {
         case .text(let bytes): (bytes, true)
         case .blob(let bytes): (bytes, false)
-        case .plain(let value): value.content
         default: nil
         }
     }

@@ -21,6 +21,9 @@ public enum Value: Sendable {
     indirect case longBlob(BlobReference)
     /// A value in a column that refers by value, which named no row where it was written: it refers to nothing.
     indirect case plain(Value)
+    /// A value in a column that refers by value, with the row that had it where it was written: it means this row,
+    /// whatever that is called now.
+    indirect case naming(RowID, Value)
 }
 
 /// The name and the length of a blob of the container.
@@ -54,6 +57,8 @@ extension Value: Hashable {
             (.longBlob(let left), .longBlob(let right)):
             left == right
         case (.plain(let left), .plain(let right)): left == right
+        case (.naming(let id, let left), .naming(let other, let right)):
+            id == other && left == right
         default: false
         }
     }
@@ -71,6 +76,9 @@ extension Value: Hashable {
             hasher.combine(content)
         case .longText(let content), .longBlob(let content): hasher.combine(content)
         case .plain(let value): hasher.combine(value)
+        case .naming(let id, let value):
+            hasher.combine(id)
+            hasher.combine(value)
         }
     }
 }
@@ -80,7 +88,7 @@ extension Value {
     public var reference: BlobReference? {
         switch self {
         case .file(_, let content), .longText(let content), .longBlob(let content): content
-        case .plain(let value): value.reference
+        case .plain(let value), .naming(_, let value): value.reference
         default: nil
         }
     }
@@ -90,8 +98,25 @@ extension Value {
         name.count <= 4096 && (try? RelativePath(validating: name)) != nil
     }
 
-    /// The value without the mark that it refers to nothing.
-    public var unmarked: Value { if case .plain(let value) = self { value } else { self } }
+    /// The value by itself, without the row that it names, or the mark that it names none.
+    public var unmarked: Value {
+        switch self {
+        case .plain(let value), .naming(_, let value): value
+        default: self
+        }
+    }
+
+    /// The row that the value named where it was written, if it is known.
+    public var namedRow: RowID? { if case .naming(let id, _) = self { id } else { nil } }
+
+    /// Returns another value, marked as this one is.
+    public func marking(_ value: Value) -> Value {
+        switch self {
+        case .plain: .plain(value)
+        case .naming(let id, _): .naming(id, value)
+        default: value
+        }
+    }
 
     /// The first byte of the value on the wire.
     var tag: UInt8 {
@@ -106,6 +131,7 @@ extension Value {
         case .longText: 7
         case .longBlob: 8
         case .plain: 9
+        case .naming: 10
         }
     }
 
@@ -120,6 +146,7 @@ extension Value {
         case .file(let name, _): 1 + 5 + name.count + 32 + 5
         case .longText, .longBlob: 1 + 32 + 5
         case .plain(let value): 1 + value.encodedBound
+        case .naming(_, let value): 17 + value.encodedBound
         }
     }
 

@@ -194,9 +194,35 @@ struct ViewComputation {
     func parent(_ reference: ViewSchema.Reference, of row: ViewRow, in table: TableName) -> Parent {
         let values = reference.columns.map { value($0, of: row, in: table) }
         if values.contains(.null) || isPlain(reference, values, row, table) { return .none }
+        if let meant = meant(by: reference, row, table).map({ root(of: $0, in: reference.table) }),
+            candidates[reference.table]?[meant] != nil
+        {
+            return .row(meant)
+        }
         guard let named = schema.parent(reference, values) else { return .missing(nil) }
-        let id = roots[ViewKey(reference.table, named)] ?? named
+        let id = root(of: named, in: reference.table)
         return candidates[reference.table]?[id] == nil ? .missing(id) : .row(id)
+    }
+
+    private func root(of id: RowID, in table: TableName) -> RowID {
+        roots[ViewKey(table, id)] ?? id
+    }
+
+    /// Returns the row that the values of a reference by value named where they were written, if they say so.
+    private func meant(
+        by reference: ViewSchema.Reference,
+        _ row: ViewRow,
+        _ table: TableName
+    ) -> RowID? {
+        guard !reference.targets.isEmpty, let state = states[table]?[row.id],
+            let id = reference.namedRow(in: state)
+        else { return nil }
+        // Other values are those of a ring that was cut.
+        let isOther = reference.columns.contains { name in
+            guard let cell = state.cell(name), cell.value.namedRow != nil else { return false }
+            return cell.value.unmarked != value(name, of: row, in: table)
+        }
+        return isOther ? nil : id
     }
 
     /// Returns whether the values of a reference named no row where they were written.

@@ -44,6 +44,12 @@ public struct ViewSchema {
             self.empty = empty ?? (yields ? columns.map { _ in .null } : nil)
             self.folded = folded
         }
+
+        /// Returns the row that the values of a row named where they were written; `nil` if they do not say so.
+        public func namedRow(in state: RowState) -> RowID? {
+            let ids = Set(columns.compactMap { state.cell($0)?.value.namedRow })
+            return ids.count == 1 ? ids.first : nil
+        }
     }
 
     public struct Table: Sendable {

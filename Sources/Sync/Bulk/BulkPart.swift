@@ -90,8 +90,7 @@ struct BulkPart {
             guard case .row(let id) = value, !column.keepsForm else { return nil }
             return try number(of: id, in: column.parent).map { .integer($0) }
         }
-        if case .plain = value { return nil }
-        guard let stored = value.stored, column.stored(value) == value,
+        guard value == value.unmarked, let stored = value.stored, column.stored(value) == value,
             column.files?.file(stored) == nil
         else { return nil }
         return stored

@@ -277,6 +277,62 @@ struct Capture {
         return true
     }
 
+    /// Lists the edits of a deleted row that had arrived, and that this store has not shown.
+    func listUnseen(
+        of row: ShownRow,
+        _ known: KnownRow,
+        _ deleted: RowState,
+        in table: TableMapping,
+        _ numbers: [Int64]
+    ) throws {
+        guard try access.dirty.isUnwritten(row.id) else { return }
+        let parts = try table.parts(of: row, numbers)
+        let unseen = try known.state.cells.filter { cell in
+            guard !cell.stamp.isZero, cell.stamp.device != stamp.device,
+                let place = table.place(of: cell.column)
+            else { return false }
+            var stored = table.columns[place].stored(cell.value).stored
+            if case .row(let id) = cell.value, let key = try access.shadow.row(id)?.key {
+                stored = key.number.map { .integer($0) }
+            }
+            let part = RowImage.Part(long: cell.value) ?? stored.map { .init($0) }
+            return part != parts[numbers[place]]
+        }
+        if unseen.isEmpty { return }
+        try access.removed.keep(
+            known.state.cells.map { ($0.column, $0.value) },
+            of: row.id
+        )
+        let gone = KnownRow(table: table.name, delta: RowDelta(row.id, deleted))
+        for cell in unseen {
+            try access.removed.add(
+                Conflict(.deleted, cell, of: gone, lost: cell, by: cell.stamp.device)
+            )
+        }
+    }
+
+    /// Sends the values of a row by which it refers to another row than before, though they are the same.
+    mutating func sendNamed(
+        by reference: ViewSchema.Reference,
+        of table: TableMapping,
+        _ id: RowID,
+        at key: RowKey
+    ) throws {
+        guard options.meaning == .edits, let state = try access.states.known(id)?.state,
+            state.isAlive, let former = reference.namedRow(in: state),
+            try !access.dirty.isUnwritten(id),
+            let values = try finder?.values(table.storedColumns, of: table.schema, at: key)
+        else { return }
+        let wires = try wires(values, of: table)
+        let own = reference.ownPlaces(in: table)
+        guard own.contains(where: { wires[$0].namedRow ?? former != former }) else { return }
+        let groups = table.groups.filter { !$0.isDisjoint(with: own) }
+        let cells = groups.reduce(into: Set(own)) { $0.formUnion($1) }
+            .map { Cell(table.columns[$0].name, stamp, wires[$0]) }
+        let delta = RowState(causalLength: state.causalLength, birth: nil, cells: cells)
+        try send(RowDelta(id, delta), in: table.name)
+    }
+
     /// Sends the files and the long values of a delta, and returns it with references to these.
     private func movingContent(of delta: RowDelta, in table: TableName) throws -> RowDelta {
         let delta = try delta.movingLongValues(to: outgoing.keep)

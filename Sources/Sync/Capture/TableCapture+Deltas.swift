@@ -5,7 +5,7 @@ internal import Stores
 extension TableCapture {
     /// Sends the new, changed and deleted rows.
     func finish(_ capture: inout Capture) throws {
-        try alterChildren(capture)
+        try alterChildren(&capture)
         let kept = Set(renamed.values.map(\.id))
         for row in gone {
             try capture.access.dirty.markAltered(row.id)
@@ -48,6 +48,7 @@ extension TableCapture {
             else { continue }
             let length = known.state.causalLength + 1
             let state = RowState(causalLength: length, deletion: capture.stamp)
+            if id == row.id { try capture.listUnseen(of: row, known, state, in: table, numbers) }
             try capture.send(RowDelta(id, state), in: table.name)
             if id != row.id { try capture.access.dirty.mark(id) }
         }
@@ -137,7 +138,8 @@ extension TableCapture {
     /// Lists a cell without a time that loses to the known state.
     private func noteSeed(_ cell: Cell, losesTo known: KnownRow, _ capture: Capture) throws {
         let named = Cell(cell.column, cell.stamp, cell.value.named)
-        guard let won = known.state.cell(cell.column), table.stored(won) != named.value,
+        guard let won = known.state.cell(cell.column),
+            table.stored(won).unmarked != named.value.unmarked,
             kind == .seed || named.loses(to: won)
         else { return }
         // A person may take it back.
@@ -202,6 +204,10 @@ extension TableCapture {
         let wires = try capture.wires(values, of: table, known)
         // The row may show values of rows that are the same.
         let isMerged = try !capture.access.held.standingBehind(old.id, why: [.same]).isEmpty
+        let following = known.map { known in
+            table.references.filter { $0.follows(wires, since: known.state, in: table) }
+                .flatMap { $0.ownPlaces(in: table) }
+        }
         var cells: [Cell] = []
         for (place, (column, number)) in zip(table.columns, numbers).enumerated() {
             let value = values[column.index]
@@ -213,6 +219,8 @@ extension TableCapture {
                 continue
             }
             let wire = wires[place]
+            // The row that it names has another name.
+            if following?.contains(place) == true { continue }
             // A value that has won is no edit either: it was written, and a crash prevented the record of it.
             if !isMerged, known?.state.cell(column.name).map(table.stored) == wire { continue }
             // A value that fills a new column on each device loses to any edit.
@@ -317,13 +325,13 @@ extension TableCapture {
     }
 
     /// Marks rows that refer to the earlier names of rows, since the application may not have updated them.
-    private func alterChildren(_ capture: Capture) throws {
+    private func alterChildren(_ capture: inout Capture) throws {
         let was = gone.map { ($0, nil) } + changed.map { ($0.old, Optional($0.image)) }
         for child in capture.tables {
             for reference in child.references
             where reference.isByValue && reference.table == table.name {
                 for (old, image) in was {
-                    try alterChildren(child, reference, old, image, capture)
+                    try alterChildren(child, reference, old, image, &capture)
                 }
             }
         }
@@ -334,7 +342,7 @@ extension TableCapture {
         _ reference: ViewSchema.Reference,
         _ old: ShownRow,
         _ image: RowImage?,
-        _ capture: Capture
+        _ capture: inout Capture
     ) throws {
         let parts = try table.parts(of: old, numbers)
         let news = try image?.partsByColumn() ?? [:]
@@ -364,6 +372,7 @@ extension TableCapture {
         for key in try finder.keys(of: child.schema, where: terms, are: values) {
             if let id = try capture.access.shadow.id(at: key, in: child.name) {
                 try capture.access.dirty.markAltered(id)
+                if kind == .edits { try capture.sendNamed(by: reference, of: child, id, at: key) }
             }
         }
     }

@@ -284,7 +284,7 @@ final class TableCapture {
         _ capture: inout Capture,
         _ isCyclic: Bool
     ) throws -> RowID {
-        if let key = try key(of: row, capture) {
+        if let key = try key(of: row, capture, isCyclic) {
             return try free(RowID(key: key, in: table.name), for: row, &capture)
         }
         if kind == .seed { return try contentID(of: row, capture, isCyclic) }
@@ -293,11 +293,23 @@ final class TableCapture {
     }
 
     /// Returns the values of the columns that identify a row; `nil` if there are none, or if its name is NULL.
-    private func key(of row: New, _ capture: Capture) throws -> [(ColumnName, Value)]? {
+    ///
+    /// A reference to a row that may get another name is the row.
+    private func key(
+        of row: New,
+        _ capture: Capture,
+        _ isCyclic: Bool
+    ) throws -> [(ColumnName, Value)]? {
         guard let places = table.identifyingPlaces else { return nil }
+        let wires =
+            !isCyclic
+                && table.columns.contains { $0.isReferenceByValue && places.contains($0.place) }
+            ? try capture.wires(row.values, of: table) : nil
         let key = try places.map { place in
-            let column = table.columns.first { $0.place == place }
-            guard let column else { throw capture.access.damaged("a key has no column") }
+            let index = table.columns.firstIndex { $0.place == place }
+            guard let index else { throw capture.access.damaged("a key has no column") }
+            let column = table.columns[index]
+            if let id = wires?[index].namedRow { return (column.name, Value.row(id)) }
             return (column.name, try capture.wire(row.values[column.index], of: column))
         }
         return table.isNamed && key.contains { $0.1 == .null } ? nil : key

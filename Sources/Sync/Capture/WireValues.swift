@@ -40,10 +40,14 @@ struct WireValues {
         var naming: Set<ColumnName> = []
         var plain: [[ColumnName]] = []
         for reference in table.references where reference.isByValue {
-            if try names(reference, values, of: table) {
+            switch try target(of: reference, values, of: table) {
+            case .nothing: plain.append(reference.columns)
+            case .unknown: naming.formUnion(reference.columns)
+            case .row(let id):
                 naming.formUnion(reference.columns)
-            } else {
-                plain.append(reference.columns)
+                for place in reference.ownPlaces(in: table) {
+                    wires[place] = wires[place].naming(id)
+                }
             }
         }
         for names in plain {
@@ -51,7 +55,7 @@ struct WireValues {
             for name in own.isEmpty ? names : own {
                 guard let place = table.place(of: name), wires[place] != .null else { continue }
                 switch wires[place] {
-                case .row, .file, .plain: break
+                case .row, .file, .plain, .naming: break
                 default: wires[place] = .plain(wires[place])
                 }
             }
@@ -59,20 +63,48 @@ struct WireValues {
         return wires
     }
 
-    /// Returns whether the store has the row that values refer to.
-    private func names(
-        _ reference: ViewSchema.Reference,
+    /// The row of the store that values refer to.
+    private enum Target {
+        case nothing
+        /// Its id is made of the values, or is not known.
+        case unknown
+        case row(RowID)
+    }
+
+    private func target(
+        of reference: ViewSchema.Reference,
         _ values: [StoredValue],
         of table: TableMapping
-    ) throws -> Bool {
+    ) throws -> Target {
         guard let parent = tables.first(where: { $0.name == reference.table }), let finder else {
-            return true
+            return .unknown
         }
         let named = reference.columns.compactMap { name in
             table.place(of: name).map { values[table.columns[$0].index] }
         }
         let terms = reference.targets.compactMap { parent.sql(of: $0) }
-        guard terms.count == named.count, !named.contains(.null) else { return true }
-        return try !finder.keys(of: parent.schema, where: terms, are: named).isEmpty
+        guard terms.count == named.count, !named.contains(.null) else { return .unknown }
+        let found = try finder.keys(of: parent.schema, where: terms, are: named)
+        guard let key = found.first else { return .nothing }
+        guard keepsID(of: parent, renamedBy: reference.targets),
+            let id = try access.shadow.id(at: key, in: parent.name)
+        else { return .unknown }
+        return .row(id)
+    }
+
+    /// Returns whether a row keeps its id if some columns change: the id is not made of them.
+    private func keepsID(of table: TableMapping, renamedBy targets: [ColumnName]) -> Bool {
+        guard case .key = table.identity, table.key == Set(targets) else { return true }
+        return table.references.contains { $0.isByValue && !table.key.isDisjoint(with: $0.columns) }
+    }
+}
+
+extension Value {
+    /// Returns the value with the row that it names, if it can have one.
+    fileprivate func naming(_ id: RowID) -> Value {
+        switch self {
+        case .integer, .real, .text, .blob, .longText, .longBlob: .naming(id, self)
+        case .null, .row, .file, .plain, .naming: self
+        }
     }
 }

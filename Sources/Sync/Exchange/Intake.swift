@@ -421,6 +421,8 @@ struct Intake {
             {
                 continue
             }
+            // A reference to a row that has another name now is none to another row.
+            if let named = won.value.namedRow, named == lost.value.namedRow { continue }
             // A seed loses to any edit, so only differences between two seeds are listed.
             if isSeed, !won.stamp.isZero { continue }
             // A row that got its key here has older cells, which the author may have received at the former key.

@@ -344,7 +344,8 @@ private struct Taking {
     ) throws -> [(column: String, id: RowID)] {
         let values = Dictionary(cells.map { ($0.column.description, $0.value) }) { $1 }
         var found = values.compactMap { column, value -> (String, RowID)? in
-            if case .row(let id) = value { (column, id) } else { nil }
+            if case .row(let id) = value { return (column, id) }
+            return value.namedRow.map { (column, $0) }
         }
         for reference in try access.captured.columns?.references(of: table) ?? [] {
             var named: [(column: ColumnName, value: Value)] = []
@@ -352,7 +353,7 @@ private struct Taking {
                 guard let value = values[column], value != .null, let name = ColumnName(target)
                 else { break }
                 if case .plain = value { break }
-                named.append((name, value))
+                named.append((name, value.unmarked))
             }
             guard named.count == reference.columns.count,
                 let parent = TableName(reference.table)

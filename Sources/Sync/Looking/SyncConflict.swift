@@ -172,7 +172,7 @@ extension [(column: ColumnName, value: Value)] {
     /// The text by which a person may recognise the row: the first short one, or that of a column for names.
     fileprivate var name: String? {
         let texts = compactMap { column, value -> (column: String, text: String)? in
-            guard case .text(let bytes) = value, !bytes.isEmpty, bytes.count <= 80,
+            guard case .text(let bytes) = value.unmarked, !bytes.isEmpty, bytes.count <= 80,
                 let text = String(validating: bytes, as: UTF8.self)
             else { return nil }
             return (column.description, text)
@@ -185,7 +185,7 @@ extension [(column: ColumnName, value: Value)] {
 extension Value {
     /// Returns a value in a few words: of a reference, the title of the row, or its number in this store.
     func words(in access: SidecarAccess) throws -> String {
-        guard case .row(let id) = self else { return forPeople }
+        guard case .row(let id) = unmarked else { return forPeople }
         if let title = try access.states.title(of: id) { return title }
         if case .rowID(let number)? = try access.shadow.row(id)?.key { return "\(number)" }
         return forPeople
@@ -193,7 +193,7 @@ extension Value {
 
     /// The value in a few words; they may contain any characters.
     fileprivate var forPeople: String {
-        switch self {
+        switch unmarked {
         case .null: "NULL"
         case .integer(let number): "\(number)"
         case .real(let number): "\(number)"
@@ -202,7 +202,7 @@ extension Value {
         case .row(let id): id == .zero ? "no row" : "row \(id)"
         case .file(_, let content), .longText(let content), .longBlob(let content):
             "\(content.size) bytes"
-        case .plain(let value): value.forPeople
+        case .plain, .naming: "a value"
         }
     }
 }

@@ -20,6 +20,24 @@ extension RowID {
 extension ViewSchema.Reference {
     /// Whether it repeats values of the row that it names.
     var isByValue: Bool { !targets.isEmpty }
+
+    /// Returns the places of its columns that belong to no other reference by value.
+    func ownPlaces(in table: TableMapping) -> [Int] {
+        let others = table.references.filter { $0.isByValue && $0.columns != columns }
+            .flatMap(\.columns)
+        return columns.filter { !others.contains($0) }.compactMap(table.place)
+    }
+
+    /// Returns whether a row's values name the same row as before, which has another name now.
+    func follows(_ wires: [Value], since state: RowState, in table: TableMapping) -> Bool {
+        guard let named = namedRow(in: state), let former = table.values(of: self, in: state),
+            ownPlaces(in: table).allSatisfy({ wires[$0].namedRow == named })
+        else { return false }
+        let present = columns.map { name in
+            table.place(of: name).map { wires[$0].unmarked } ?? .null
+        }
+        return folded(former) != folded(present)
+    }
 }
 
 extension RowState {
@@ -40,7 +58,7 @@ extension TableMapping {
             let value = state.cell(name)?.value ?? column.missingValue
             if case .plain = value { return nil }
             if value == .null || !reference.isByValue && !value.isRow { return nil }
-            values.append(value)
+            values.append(value.unmarked)
         }
         return values
     }

@@ -84,10 +84,12 @@ struct Removals {
     ) throws {
         let states = try ([step.id] + others).compactMap { try access.states.known($0)?.state }
         let emptied = view.emptied[step.id] ?? []
-        for column in step.table.columns where indexes.contains(column.index) {
-            let lost = try values.wire(stored[column.index], of: column)
+        let wires = try values.wires(stored, of: step.table)
+        for (column, lost) in zip(step.table.columns, wires) where indexes.contains(column.index) {
             let won = states.compactMap { $0.cell(column.name) }.max { $0.loses(to: $1) }
             let isEmptied = emptied.contains(column.name)
+            // The row that it names has another name now.
+            if !isEmptied, let named = lost.namedRow, named == won?.value.namedRow { continue }
             // An edit that lost is listed already.
             if let won, !isEmptied,
                 try access.removed.losses(of: step.id, column.name, to: won.value).contains(where: {

@@ -55,10 +55,10 @@ extension [ColumnMapping] {
 
 extension ColumnMapping {
     /// Returns a value in its form for comparisons of rows: a file is the value that names it, since the file itself may
-    /// be missing here.
+    /// be missing here; a value that names a row is the value.
     func compared(_ value: Value) -> Value {
         guard case .file(let name, _) = value, let file = files?.file(named: name) else {
-            return value
+            return value.namedRow == nil ? value : value.unmarked
         }
         return file.value.wire
     }
@@ -78,9 +78,7 @@ extension ColumnMapping {
     /// Returns a value in the form that a store gives it by the column's type; a name of an entity has no other.
     func stored(_ value: Value) -> Value {
         guard entities == nil, let stored = value.stored else { return value }
-        let converted = KeyComparison.converted(stored, to: affinity).wire
-        if case .plain = value { return .plain(converted) }
-        return converted
+        return value.marking(KeyComparison.converted(stored, to: affinity).wire)
     }
 
     /// Returns a part of an image in the form that a store gives it by the column's present type.
@@ -120,7 +118,7 @@ extension Value {
         case .real(let number): .real(bits: number.bitPattern)
         case .text(let bytes): .text(StoredBytes(bytes))
         case .blob(let bytes): .blob(StoredBytes(bytes))
-        case .plain(let value): value.stored
+        case .plain(let value), .naming(_, let value): value.stored
         case .row, .file, .longText, .longBlob: nil
         }
     }

@@ -157,7 +157,9 @@ extension ByteWriter {
         case 7, 8:
             byte(tag - 2)
             raw(try reader.raw(32))
-        case 9: try part(reader.raw(reader.left))
+        case 9, 10:
+            if tag == 10 { _ = try reader.raw(16) }
+            try part(reader.raw(reader.left))
         default: throw FormatBreach("a value is not one of a store")
         }
     }

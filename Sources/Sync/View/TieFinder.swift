@@ -77,9 +77,11 @@ struct TieFinder {
         let isShown = zip(reference.columns, values).allSatisfy { name, value in
             table.place(of: name).flatMap { row?.values[$0] } == value
         }
-        if isShown, let named = parent(reference, values), shown[reference.table]?[named] != nil {
-            return
-        }
+        let meant = reference.namedRow(in: state)
+        let isThere = meant.map { shown[reference.table]?[$0] != nil } ?? true
+        if let meant, !isShown || !isThere { ties.insert(RowTie(id: id, other: meant)) }
+        let named = isThere ? meant ?? parent(reference, values) : parent(reference, values)
+        if isShown, let named, shown[reference.table]?[named] != nil { return }
         ties.insert(RowTie(id: id, other: RowID(naming: values, by: reference)))
     }
 }

@@ -11,6 +11,8 @@ struct ViewLook {
     /// more.
     static let mostRows = 40_000
     static let partRows = 20_000
+    /// The greatest number of times that a part of more rows grows by what its view shows.
+    private static let mostRounds = 16
 
     private let tables: [TableMapping]
     private let access: SidecarAccess
@@ -53,9 +55,14 @@ struct ViewLook {
             access,
             finder
         )
-        while try !part.isOpen && (isLong || !isMost(part)) {
+        for round in 1... {
+            if try part.isOpen || !isLong && isMost(part) { break }
             let view = try StoreView(of: part, ground, access, blobs)
             if try !part.grow(by: view, ground.mirror, finder) && !part.isOpen { return view }
+            // Rows that were renumbered want each other's places: each round would add one.
+            if isLong, round == Self.mostRounds {
+                try part.widen(to: access.dirty.altered(), finder)
+            }
         }
         return try all(ground)
     }

@@ -80,6 +80,12 @@ struct ViewPart {
         if isLimited, try access.dirty.isAltered(id) { unspread.append(id) }
     }
 
+    /// Adds rows with all that they depend on.
+    mutating func widen(to ids: Set<RowID>, _ finder: RowFinder) throws {
+        for id in ids { try add(id) }
+        try fill(finder)
+    }
+
     /// Adds a row by itself.
     ///
     /// - Returns: `false` if the part contained it.
@@ -109,6 +115,7 @@ struct ViewPart {
             for reference in table.references {
                 if reference.isByValue {
                     guard let values = table.values(of: reference, in: row.state) else { continue }
+                    if let named = reference.namedRow(in: row.state) { try add(named) }
                     try addRows(called: values, reference, finder)
                     continue
                 }

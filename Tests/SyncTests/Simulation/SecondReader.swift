@@ -74,6 +74,7 @@ enum SecondReader {
         case .longText(let content): ["long-text": ["\(content.digest)", content.size] as [Any]]
         case .longBlob(let content): ["long-blob": ["\(content.digest)", content.size] as [Any]]
         case .plain(let content): ["plain": self.value(content)]
+        case .naming(let id, let content): ["naming": ["\(id)", self.value(content)]]
         }
     }
 

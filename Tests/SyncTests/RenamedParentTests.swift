@@ -169,6 +169,65 @@ struct RenamedParentTests {
         )
     }
 
+    @Test("in a key to which rows refer is followed by these")
+    func belowKey() async throws {
+        try await expect(
+            """
+            CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+            CREATE TABLE tagged (tag TEXT REFERENCES tag(name) ON UPDATE CASCADE, item INT, note TEXT,
+                PRIMARY KEY (tag, item)) WITHOUT ROWID;
+            CREATE TABLE vote (id INTEGER PRIMARY KEY, who TEXT, t TEXT, i INT,
+                FOREIGN KEY (t, i) REFERENCES tagged(tag, item) ON UPDATE CASCADE ON DELETE CASCADE);
+            """,
+            """
+            INSERT INTO tag VALUES (1, 'a'), (2, 'b'); INSERT INTO tagged VALUES ('a', 1, ''), ('b', 1, '');
+            INSERT INTO vote VALUES (1, 'Ann', 'a', 1), (2, 'Bob', 'b', 1)
+            """,
+            desk: """
+                UPDATE tag SET name = 'z' WHERE id = 1; INSERT INTO tagged VALUES ('z', 7, '');
+                INSERT INTO vote VALUES (8, 'Cid', 'z', 1)
+                """,
+            phone: """
+                INSERT INTO tagged VALUES ('a', 2, 'new'); INSERT INTO vote VALUES (9, 'Dan', 'a', 2);
+                UPDATE vote SET t = 'a' WHERE id = 2
+                """,
+            "SELECT who, t, i FROM vote ORDER BY who",
+            shows: ["Ann|z|1", "Bob|z|1", "Cid|z|1", "Dan|z|2"]
+        )
+    }
+
+    @Test("is taken back with its row, whatever that is called meanwhile")
+    func takenBack() async throws {
+        let pair = try DevicePair(
+            schema: Self.schema(
+                "NOT NULL REFERENCES unit(name) ON UPDATE CASCADE ON DELETE CASCADE"
+            )
+        )
+        try pair.desk.edit(Self.begin)
+        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        try pair.phone.edit("UPDATE unit SET name = 'kilogram' WHERE id = 1")
+        try await pair.exchange(pair.phone, pair.desk, at: 2)
+        try pair.desk.edit("DELETE FROM unit WHERE id = 1")
+        try await pair.exchange(pair.desk, pair.phone, at: 3)
+        try pair.expectEqual(Self.rows, ["milk|lb|2"])
+        try pair.phone.edit("INSERT INTO unit VALUES (9, 'kg', 1)")
+        let sidecar = try Sidecar(in: pair.phone.sidecarPath)
+        let entry = try #require(sidecar.conflicts(all: true).first { $0.title == "eggs" })
+        let taken = try sidecar.takeConflict(
+            entry.number,
+            at: pair.start + 240,
+            program: "test 1"
+        )
+        try sidecar.close()
+        #expect(taken == .taken)
+        try await pair.exchange(pair.phone, pair.desk, at: 5)
+        try pair.expectEqual(
+            "SELECT title, unit FROM item ORDER BY title",
+            ["eggs|kilogram", "milk|lb"]
+        )
+    }
+
     @Test("of a row of its own table follows that")
     func tree() async throws {
         try await expect(

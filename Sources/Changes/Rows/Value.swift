@@ -107,7 +107,9 @@ extension Value {
     }
 
     /// The row that the value named where it was written, if it is known.
-    public var namedRow: RowID? { if case .naming(let id, _) = self { id } else { nil } }
+    public var namedRow: RowID? {
+        if case .naming(let id, _) = self, !id.isZero { id } else { nil }
+    }
 
     /// Returns another value, marked as this one is.
     public func marking(_ value: Value) -> Value {

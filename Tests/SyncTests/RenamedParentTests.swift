@@ -228,6 +228,25 @@ struct RenamedParentTests {
         )
     }
 
+    @Test(
+        "is the same one in a store that joins with the new name",
+        arguments: [JoinMatch.copy, .content]
+    )
+    func joining(_ match: JoinMatch) async throws {
+        let pair = try DevicePair(schema: Self.schema("REFERENCES unit(name) ON UPDATE CASCADE"))
+        try pair.desk.edit(Self.begin)
+        try await pair.desk.enable(at: pair.start)
+        try await pair.exchange(pair.desk, at: 1)
+        try pair.desk.edit("UPDATE unit SET name = 'kilogram' WHERE id = 1")
+        try await pair.exchange(pair.desk, at: 2)
+        try pair.phone.edit(Self.begin)
+        try pair.phone.edit("UPDATE unit SET name = 'kilogram' WHERE id = 1")
+        try await pair.phone.enable(at: pair.start + 180, match: match)
+        try await pair.exchange(pair.phone, pair.desk, at: 4)
+        try pair.expectEqual(Self.rows, ["eggs|kilogram|1", "milk|lb|2"])
+        for device in [pair.desk, pair.phone] { #expect(try device.conflicts.isEmpty) }
+    }
+
     @Test("of a row of its own table follows that")
     func tree() async throws {
         try await expect(

@@ -111,6 +111,11 @@ extension Value {
         if case .naming(let id, _) = self, !id.isZero { id } else { nil }
     }
 
+    /// Returns whether it names the same row as another value, or is that value.
+    public func means(_ other: Value) -> Bool {
+        namedRow != nil && namedRow == other.namedRow || unmarked == other.unmarked
+    }
+
     /// Returns another value, marked as this one is.
     public func marking(_ value: Value) -> Value {
         switch self {

@@ -89,7 +89,9 @@ extension TableCapture {
         }
         if capture.options.matches, let state = known?.state, state.isAlive {
             // The row was found again, so only its differences are edits.
-            cells.removeAll { state.cell($0.column).map(table.stored) == $0.value.named }
+            cells.removeAll { cell in
+                state.cell(cell.column).map { table.stored($0).means(cell.value.named) } ?? false
+            }
             if cells.isEmpty { return try capture.access.dirty.mark(row.id) }
             let delta = RowState(causalLength: length, birth: nil, cells: cells)
             return try capture.send(RowDelta(row.id, delta), in: table.name)
@@ -139,7 +141,7 @@ extension TableCapture {
     private func noteSeed(_ cell: Cell, losesTo known: KnownRow, _ capture: Capture) throws {
         let named = Cell(cell.column, cell.stamp, cell.value.named)
         guard let won = known.state.cell(cell.column),
-            table.stored(won).unmarked != named.value.unmarked,
+            !table.stored(won).means(named.value),
             kind == .seed || named.loses(to: won)
         else { return }
         // A person may take it back.

@@ -413,7 +413,7 @@ struct Intake {
                 )
                 continue
             }
-            guard let won = new.state.cell(lost.column), won != lost, won.value != lost.value
+            guard let won = new.state.cell(lost.column), won != lost, !won.value.means(lost.value)
             else { continue }
             // Of one time and author, a type made 5.0 of 5.
             if won.stamp == lost.stamp, let value = won.value.stored?.asNumber,
@@ -421,8 +421,6 @@ struct Intake {
             {
                 continue
             }
-            // A reference to a row that has another name now is none to another row.
-            if let named = won.value.namedRow, named == lost.value.namedRow { continue }
             // A seed loses to any edit, so only differences between two seeds are listed.
             if isSeed, !won.stamp.isZero { continue }
             // A row that got its key here has older cells, which the author may have received at the former key.

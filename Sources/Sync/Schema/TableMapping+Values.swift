@@ -55,10 +55,10 @@ extension [ColumnMapping] {
 
 extension ColumnMapping {
     /// Returns a value in its form for comparisons of rows: a file is the value that names it, since the file itself may
-    /// be missing here; a value that names a row is the value.
+    /// be missing here; a value that names a row is the row, which may have another name by now.
     func compared(_ value: Value) -> Value {
         guard case .file(let name, _) = value, let file = files?.file(named: name) else {
-            return value.namedRow == nil ? value : value.unmarked
+            return value.namedRow.map { .row($0) } ?? value
         }
         return file.value.wire
     }

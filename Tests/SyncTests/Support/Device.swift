@@ -121,6 +121,7 @@ final class Device {
     func enable(
         at now: Date,
         map: SyncMap = SyncMap(),
+        match: JoinMatch? = nil,
         random: () -> UInt64 = { .random(in: 1 ... .max) }
     ) async throws {
         let enrolment = Enrolment(in: container())
@@ -131,6 +132,7 @@ final class Device {
             as: name,
             look,
             map: map,
+            match: match,
             at: now,
             program: "test 1",
             random: random

@@ -133,6 +133,11 @@ struct Capture {
                 try child.scan(snapshot, &self)
             }
         }
+        let all = try captures.values.filter { try !$0.isFirst(self) }
+        let names = MovedNames(access: access, all: all.sorted { $0.table.name < $1.table.name })
+        for capture in others {
+            for child in try names.take(from: capture) { try child.scan(snapshot, &self) }
+        }
         for capture in others { try guardRows(capture) }
         for capture in first {
             try capture.takeFirst(snapshot, &self, isCyclic: group.isCyclic)
@@ -329,8 +334,12 @@ struct Capture {
         let groups = table.groups.filter { !$0.isDisjoint(with: own) }
         let cells = groups.reduce(into: Set(own)) { $0.formUnion($1) }
             .map { Cell(table.columns[$0].name, stamp, wires[$0]) }
+        // The store shows all of it, so the row is not dirty.
         let delta = RowState(causalLength: state.causalLength, birth: nil, cells: cells)
-        try send(RowDelta(id, delta), in: table.name)
+        let moved = try movingContent(of: RowDelta(id, delta), in: table.name)
+        guard try access.states.join(moved, in: table.name) != nil else { return }
+        result.changes += 1
+        try outgoing.add(moved, to: table.name)
     }
 
     /// Sends the files and the long values of a delta, and returns it with references to these.

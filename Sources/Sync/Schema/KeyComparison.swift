@@ -43,7 +43,11 @@ enum KeyComparison {
         let isNumber = parent.affinity != .text && parent.affinity != .blob
         let isOther = column.affinity == .text || column.affinity == .blob
         let name = column.name.sqlIdentifier
-        let term = isNumber && isOther ? "CAST(\(name) AS NUMERIC)" : name
+        // A text that is no number stays a text, which CAST would take for 0.
+        let number = "CAST(\(name) AS NUMERIC)"
+        let term =
+            isNumber && isOther
+            ? "CASE WHEN \(name) = \(number) THEN \(number) ELSE \(name) END" : name
         // SQLite would not use an index of the column's own collation.
         let isLike = column.collation.foldedIdentifier == parent.collation.foldedIdentifier
         return isLike ? term : "\(term) COLLATE \(parent.collation.sqlIdentifier)"

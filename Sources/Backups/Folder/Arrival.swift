@@ -85,18 +85,19 @@ package struct Arrival {
         backup.file = RemoteFile(name: name, size: backup.size, location: location)
         backup.file.hash = hash
         var problems: [Problem?] = []
-        if let annotation {
-            var annotations = try await folder.annotations()
-            try await annotations.adopt(annotation, of: backup, at: date)
-            var annotated = [backup]
-            annotations.annotate(&annotated)
-            backup = annotated[0]
-            problems.append(annotations.notSynced?.problem)
-        }
         if let other {
             problems.append(try await folder.remove(other, at: date, keepingTrash: .seconds(1)))
         }
         do {
+            // Its name is no other backup's now.
+            if let annotation {
+                var annotations = try await folder.annotations()
+                try await annotations.adopt(annotation, of: backup, at: date)
+                var annotated = [backup]
+                annotations.annotate(&annotated)
+                backup = annotated[0]
+                problems.append(annotations.notSynced?.problem)
+            }
             problems.append(
                 try await RemoteError.problem {
                     switch place {

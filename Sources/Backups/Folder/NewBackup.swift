@@ -48,7 +48,8 @@ package struct NewBackup {
 
     /// Gives the archive the next free name of its minute.
     ///
-    /// Tags, note and reason are written before the archive becomes visible, so that every policy sees them.
+    /// Tags, note and reason are written before the archive becomes visible, so that every policy sees them. They are
+    /// written under no name of a listed backup: if the run is killed then, they would be taken for that one's.
     /// - Parameters:
     ///   - folder: the folder; the archive is synced to its disk.
     ///   - date: the time in its name.
@@ -107,7 +108,12 @@ package struct NewBackup {
         backup.take(header, signature)
         folder.keys.judge(&backup)
         backup.summary.content = content
-        var notSynced = try await annotate(&backup, in: folder, at: date, warn)
+        var notSynced: RemoteError?
+        do {
+            notSynced = try await annotate(&backup, in: folder, at: date, warn)
+        } catch RemoteError.exists {
+            return nil
+        }
         do {
             backup.file = try await bring(to: folder, as: name)
         } catch RemoteError.exists {
@@ -128,7 +134,8 @@ package struct NewBackup {
         return (backup, notSynced)
     }
 
-    /// Returns the names that this machine gave, and those of the other kinds of backups: all share display names.
+    /// Returns the names that this machine gave, those that are listed, and the known ones of the other kinds of backups:
+    /// all share display names.
     private func takenNames(
         in folder: BackupFolder,
         at date: Date,
@@ -141,10 +148,9 @@ package struct NewBackup {
             isEncrypted: isEncrypted
         )
         let suffix = BackupName.suffix(of: name)
-        let known = folder.memory.catalog.names(in: folder.address) + others.map(\.name)
-        return folder.givenNames.union(
-            known.filter { BackupName.suffix(of: $0) != suffix }.map(\.exact)
-        )
+        let known = folder.memory.catalog.names(in: folder.address)
+            .filter { BackupName.suffix(of: $0) != suffix }
+        return folder.givenNames.union((known + others.map(\.name)).map(\.exact))
     }
 
     /// Writes the tags, the note and the reason of a new backup.
@@ -172,6 +178,8 @@ package struct NewBackup {
             }
             guard isBare, let error = notSynced else { return notSynced }
             warn(error)
+        } catch RemoteError.exists(let address, let name) {
+            throw RemoteError.exists(address, name: name)
         } catch  where isBare && !(error is CancellationError) {
             warn(error)
         }

@@ -135,14 +135,65 @@ struct SameNameTests {
         #expect(try await scene.list().map(\.id) == [first.id])
     }
 
+    @Test("A second backup that is cut off hides no pin of the first", arguments: [false, true])
+    func cutOff(isPinned: Bool) async throws {
+        let first = try await backUp(.number).backup
+        if isPinned {
+            _ = try await PinBackup(in: scene.folder(), context: scene.context())
+                .run(first.name, isPinned: true, at: Scene.morning)
+        }
+        var options = scene.options(at: Scene.morning + 1)
+        options.tags = ["new"]
+        await #expect(throws: OperationError.self) {
+            try await CreateBackup(
+                of: scene.stores,
+                to: scene.folder(CutFolder(folder: scene.remote)),
+                options: options,
+                context: scene.context()
+            ).run()
+        }
+        // For a machine that has read no archive.
+        let catalog = BackupCatalog(scene.sandbox.path("Cache/other.json"))
+        let elsewhere = Elsewhere(folder: scene.remote, isFetching: true)
+        let listed = try await scene.folder(elsewhere, catalog: catalog).list().backups
+        #expect(listed.map(\.isPinned) == [isPinned] && listed.map(\.tags) == [[]])
+        // What was written for it is not for the next one.
+        options.tags = ["next"]
+        let next = try await CreateBackup(
+            of: scene.stores,
+            to: scene.folder(),
+            options: options,
+            context: scene.context()
+        ).run().backup
+        #expect(next.name.contains(" (3) "))
+    }
+
+    @Test("An archive that cannot replace another one leaves no tags under its name")
+    func replacesWithout() async throws {
+        let first = try await backUp(.number).backup
+        try scene.sandbox.write("", to: "Remote/\(Trash.subfolder)")
+        var new = first
+        new.id = BackupID(rawValue: "new")
+        let arrival = Arrival(
+            .hidden(".hidden"),
+            backup: new,
+            annotation: Annotation(of: first.name, tags: ["new"], note: nil)
+        )
+        await #expect(throws: (any Error).self) {
+            try await arrival.reveal(in: scene.folder(), .replace, at: Scene.morning)
+        }
+        let unread = Backup(RemoteFile(name: first.name, size: first.size), timeZone: Scene.utc)
+        #expect(try await scene.folder().annotations().annotation(of: unread) == nil)
+    }
+
     @Test(
         "A second backup keeps its number if the first cannot be removed or its name stays taken",
         arguments: [1, 2]
     )
     func stays(move: Int) async throws {
         let first = try await backUp(.number).backup
-        // The new archive is refused the name, and gets another, before that.
-        let faulty = FaultyFileSystem(failing: .callOf(.move, 2 + move))
+        // The new archive gets another name before that.
+        let faulty = FaultyFileSystem(failing: .callOf(.move, 1 + move))
         let folder = scene.folder(LocalFolder(scene.remotePath, fileSystem: faulty))
         let outcome = try await backUp(.replace, to: folder)
         try faulty.assertFaultWasMet()

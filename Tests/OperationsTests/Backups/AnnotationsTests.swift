@@ -55,21 +55,26 @@ struct AnnotationsTests {
         #expect(try await files() == second)
     }
 
-    @Test("A new backup takes nothing of another one under the first name that it tries")
+    @Test("A new backup takes nothing of another one, and not the name of its annotation")
     func newBackup() async throws {
         let unread = Self.backup(file.name, nil)
         try await pin(unread, at: 1)
         var annotations = try await self.annotations()
-        for name in [file.name, "a (2) Stores.zip"] {
-            let written = try await annotations.add(
-                Self.backup(name, "3"),
+        func add(as name: String) async throws -> Annotation {
+            let new = Self.backup(name, "3")
+            return try await annotations.add(
+                new,
                 BackupID(rawValue: "3"),
                 at: Date(timeIntervalSince1970: 2)
             ) { $0.tags = ["new"] }
+        }
+        await #expect(throws: RemoteError.self) { try await add(as: file.name) }
+        for name in ["a (2) Stores.zip", "a (3) Stores.zip"] {
+            let written = try await add(as: name)
             #expect(written.name == name && written.tags == ["new"] && !written.isPinned)
         }
         #expect(try await self.annotations().annotation(of: unread)?.isPinned == true)
-        let numbered = Self.backup("a (2) Stores.zip", "3")
+        let numbered = Self.backup("a (3) Stores.zip", "3")
         #expect(try await self.annotations().annotation(of: numbered)?.isPinned == false)
     }
 

@@ -425,7 +425,7 @@ struct OutboxTests {
 }
 
 /// A folder whose uploads are cut.
-private struct CutFolder: RemoteFolder {
+struct CutFolder: RemoteFolder {
     let folder: any RemoteFolder
 
     func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {

@@ -223,15 +223,18 @@ package struct Annotations {
 
     /// Writes the annotation of a new backup to the folder, and returns it.
     ///
-    /// Until the backup has a name in the folder, an annotation under that name is another backup's.
+    /// Until the backup has a name in the folder, an annotation under that name is another backup's: a machine that
+    /// knows only names would read this one instead.
     ///
-    /// - Throws: see `change`.
+    /// - Throws: `RemoteError.exists` if another backup's annotation has the name; see `change`.
     mutating func add(
         _ backup: Backup,
         _ id: BackupID,
         at date: Date,
         _ body: (inout Annotation) -> Void
     ) async throws -> Annotation {
+        guard !content.backups.contains(where: { $0 != id && $1.name.exact == backup.name.exact })
+        else { throw RemoteError.exists(folder.address, name: backup.name) }
         let now = date.milliseconds
         var annotation = content.backups[id] ?? Annotation(name: backup.name, changed: now)
         body(&annotation)

@@ -130,6 +130,17 @@ extension RemoteFolder {
         (try await list(), [])
     }
 
+    /// Returns whether a file really exists, by reading one byte of it.
+    ///
+    /// Some clouds list changes late. An empty file does not count.
+    public func has(_ name: String) async throws -> Bool {
+        do {
+            return try await !download(name, range: 0..<1).isEmpty
+        } catch RemoteError.noFile {
+            return false
+        }
+    }
+
     public func make() async throws {}
     public var shared: any RemoteFolder { self }
     public var directory: FilePath? { nil }

@@ -42,7 +42,6 @@ extension BackupFolder {
             } else {
                 try await remote.delete(backup.name)
             }
-            memory.catalog.remember(in: address) { $0.take(backup.name) }
         }
         memory.catalog.remember(backup.name, isTaken: true, in: address)
         let newName = duration > .zero ? Trash.name(of: backup.name, at: date) : nil

@@ -33,6 +33,26 @@ extension BackupFolder.Listing {
         return files
     }
 
+    /// Returns the files that this machine put into a folder and that a list lacks, although they are there.
+    ///
+    /// Names of files that are gone are forgotten: others removed them.
+    static func late(
+        besides listed: [RemoteFile],
+        in folder: BackupFolder
+    ) async throws -> [RemoteFile] {
+        let catalog = folder.memory.catalog
+        var files: [RemoteFile] = []
+        for name in folder.givenNames.subtracting(listed.map(\.name.exact)).sorted() {
+            guard let file = catalog.lastSeen(name.text, in: folder.address) else { continue }
+            if try await folder.remote.has(name.text) {
+                files.append(file)
+            } else {
+                catalog.remember(in: folder.address) { $0.take(name.text) }
+            }
+        }
+        return files
+    }
+
     /// Returns the reason why a file is no backup; `nil` if it may be one.
     private func reasonToPassOver(_ file: RemoteFile, in folder: BackupFolder) -> String? {
         let name = file.name

@@ -134,26 +134,6 @@ extension BackupFolder {
         if known.distrust == nil, backup.distrust?.base != nil { known.distrust = backup.distrust }
         return known
     }
-
-    /// The names that this machine gave to backups.
-    ///
-    /// A remote listing may not show them yet; a local folder always does.
-    var givenNames: Set<ExactString> {
-        remote.directory != nil ? [] : Set(memory.catalog.deeds(in: address).names.map(\.exact))
-    }
-
-    /// Returns whether a backup really exists, by reading one byte of it.
-    ///
-    /// A listing may still name a deleted backup, since some clouds update it late.
-    package func isThere(_ backup: Backup) async throws -> Bool { try await isThere(backup.name) }
-
-    func isThere(_ name: String) async throws -> Bool {
-        do {
-            return try await !remote.download(name, range: 0..<1).isEmpty
-        } catch RemoteError.noFile {
-            return false
-        }
-    }
 }
 
 extension Backup {

@@ -93,11 +93,9 @@ extension BackupFolder {
         var renamed = backup
         renamed.file.name = other.name
         renamed.file.location = backup.file.location?.removingLastComponent().appending(other.name)
-        memory.catalog.remember(in: address) {
-            $0.take(backup.name)
-            $0.give(other.name)
-            $0.replace(other.name, at: date)
-        }
+        memory.catalog.remember(backup.name, isTaken: true, in: address)
+        memory.catalog.remember(other.name, isTaken: false, in: address)
+        memory.catalog.remember(in: address) { $0.replace(other.name, at: date) }
         memory.catalog.remember(renamed, in: address)
         return (renamed, problems.compactMap(\.self))
     }

@@ -104,6 +104,13 @@ public struct BackupFolder: Sendable {
 
     // MARK: - Finding
 
+    /// The names that this machine gave to backups.
+    ///
+    /// A remote listing may not show them yet; a local folder always does.
+    var givenNames: Set<ExactString> {
+        remote.directory != nil ? [] : Set(memory.catalog.deeds(in: address).names.map(\.exact))
+    }
+
     /// Returns the backups of the own origin with a trusted signature; only these count for decisions.
     package func own(_ backups: [Backup]) -> [Backup] { backups.filter(owns) }
 
@@ -135,10 +142,9 @@ public struct BackupFolder: Sendable {
     /// - Throws: `RemoteError`.
     public func list() async throws -> Listing {
         var listing = Listing()
-        let files = try listing.sortEntries(
-            try await remote.listAll(),
-            in: self
-        )
+        var entries = try await remote.listAll()
+        entries.files += try await Listing.late(besides: entries.files, in: self)
+        let files = try listing.sortEntries(entries, in: self)
         listing.backups = try await memory.backups(files, in: address, timeZone: timeZone)
         try await listing.findAltered(in: self)
         do {

@@ -101,12 +101,9 @@ public struct FolderLosses {
         guard let newer = folder.newer(than: newest) else { return nil }
         let trashed = await trashedNames()
         let there = backups.first { $0.name.exact == newer.exact }
-        if trashed.contains(newer.exact) || there == nil && folder.givenNames.contains(newer.exact)
-        {
-            // Another machine of the user deleted it, or the listing is late.
-            if trashed.contains(newer.exact) {
-                catalog.remember(newer, isTaken: true, in: folder.address)
-            }
+        if trashed.contains(newer.exact) {
+            // Another machine of the user deleted it.
+            catalog.remember(newer, isTaken: true, in: folder.address)
             return nil
         }
         let name = BackupName.display(newer)

@@ -124,7 +124,7 @@ package struct NewBackup {
                 try await folder.remote.list().first { $0.name.exact == name.exact }
                 ?? backup.file
         }
-        folder.memory.catalog.remember(in: folder.address) { $0.give(name) }
+        folder.memory.catalog.remember(name, isTaken: false, in: folder.address)
         if !backup.isSafety {
             folder.rememberExpectedData(header.expectedNext, after: backup)
         }

@@ -130,7 +130,7 @@ package struct Trash {
     package func bringBack(_ entry: TrashedBackup) async throws -> Problem? {
         do {
             // An unlisted backup may have the name.
-            guard try await !folder.isThere(entry.name) else {
+            guard try await !folder.remote.has(entry.name) else {
                 throw RemoteError.exists(folder.address, name: entry.name)
             }
             let trashed = backup(entry)
@@ -138,7 +138,6 @@ package struct Trash {
                 try await place.move(entry.file.name, to: folder.remote, as: entry.name)
             }
             folder.memory.catalog.remember(in: folder.address) {
-                $0.give(entry.name)
                 $0.forgetTrashed([entry.file.name.exact])
             }
             folder.memory.catalog.remember(entry.name, isTaken: false, in: folder.address)

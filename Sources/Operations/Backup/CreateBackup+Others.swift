@@ -40,7 +40,7 @@ extension CreateBackup {
             try await home.remote.list().contains(where: {
                 $0.name.exact == newest.name.exact && $0.size == newest.size
             }),
-            try await home.isThere(newest),
+            try await home.remote.has(newest.name),
             try await PasswordCheck(folder: folder).opens(newest)
         else { return nil }
         return newest

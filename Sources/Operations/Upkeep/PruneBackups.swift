@@ -384,7 +384,7 @@ public struct PruneBackups: Sendable {
     /// Whether one of the backups still exists: our lock does not keep other machines from deleting them.
     private func isAnyLeft(of backups: [Backup]) async throws -> Bool {
         if options.mayRemoveAll { return true }
-        for backup in backups where try await folder.isThere(backup) { return true }
+        for backup in backups where try await folder.remote.has(backup.name) { return true }
         return false
     }
 }

@@ -147,6 +147,59 @@ struct LaggingFolderTests {
         #expect(found?.isPinned == true)
     }
 
+    private func latest() async throws -> ImpliedBackup {
+        try await ImpliedBackup.latest(in: folder, now: Scene.morning + 36_000) { _ in }.0
+    }
+
+    @Test("The backup just made is the latest one, even if no list shows it yet")
+    func latestIsLate() async throws {
+        let old = try await backUp(hour: 0).backup
+        try await freeze()
+        let new = try await backUp(hour: 1).backup
+        #expect(try await latest().backup.id == new.id)
+        #expect(try await folder.list().backups.map(\.id) == [new.id, old.id])
+        let pinned = try await PinBackup(in: folder, context: scene.context())
+            .run("latest", isPinned: true, at: Scene.morning + 7200)
+        #expect(pinned.backup.id == new.id)
+        #expect(await folder.losses.vanished() == nil)
+    }
+
+    @Test("What is known of a backup is known again if it comes back", arguments: [true, false])
+    func comesBack(isDeleted: Bool) async throws {
+        let catalog = BackupCatalog(scene.sandbox.path("Cache/known.json"), at: Scene.morning)
+        let folder = BackupFolder(
+            Elsewhere(folder: remote.folder, isFetching: true),
+            staging: folder.staging,
+            memory: BackupMemory(catalog: catalog),
+            timeZone: Scene.utc
+        )
+        let made = try await CreateBackup(
+            of: scene.stores,
+            to: folder,
+            options: scene.options(),
+            context: scene.context()
+        ).run().backup
+        let before = try await folder.list().backups
+        #expect(before.map(\.id) == [made.id] && before[0].timeSource == .manifest)
+        let delete = DeleteBackup(from: folder, context: scene.context())
+        if isDeleted {
+            try await delete.run(made, at: Scene.morning, keepingTrash: .seconds(86_400))
+        } else {
+            let away = scene.sandbox.path("away")
+            try LocalFileSystem().move(scene.remotePath.appending(made.name), to: away)
+        }
+        #expect(try await folder.list().backups.isEmpty)
+        try await catalog.save()
+        if isDeleted {
+            _ = try await delete.undo(made.name)
+        } else {
+            let away = scene.sandbox.path("away")
+            try LocalFileSystem().move(away, to: scene.remotePath.appending(made.name))
+        }
+        #expect(try await folder.list().backups == before)
+        #expect(await folder.losses.vanished() == nil)
+    }
+
     @Test("A deleted backup that is still listed is no reason to skip a backup")
     func skipping() async throws {
         let first = try await backUp(hour: 0).backup

@@ -91,19 +91,22 @@ struct ListBackupsTests {
             let found = try await known.backups([elsewhere], in: address, timeZone: Scene.utc)
             #expect(found.map(\.timeSource) == [.manifest], "\(address)")
         }
-        // Backups that are gone are forgotten, and only those.
-        known.keepOnly([], in: "one")
+        // Backups that are gone are forgotten after a while, and only those.
         one.remember(first, in: "third")
         try await one.save()
-        try await known.save()
-        let last = BackupCatalog(path)
-        let file = RemoteFile(name: first.name, size: first.size)
-        let sources: [(String, Backup.TimeSource)] = [
-            ("one", .name), ("other", .manifest), ("third", .manifest),
-        ]
-        for (address, source) in sources {
-            let found = try await last.backups([file], in: address, timeZone: Scene.utc)
-            #expect(found.map(\.timeSource) == [source], "\(address)")
+        for (days, source) in [(0.0, Backup.TimeSource.manifest), (31, .name)] {
+            let later = BackupCatalog(path, at: Scene.morning + days * 86_400)
+            later.keepOnly([], in: "one")
+            try await later.save()
+            let last = BackupCatalog(path)
+            let file = RemoteFile(name: first.name, size: first.size)
+            let sources: [(String, Backup.TimeSource)] = [
+                ("one", source), ("other", .manifest), ("third", .manifest),
+            ]
+            for (address, source) in sources {
+                let found = try await last.backups([file], in: address, timeZone: Scene.utc)
+                #expect(found.map(\.timeSource) == [source], "\(address)")
+            }
         }
     }
 

@@ -69,9 +69,22 @@ extension BackupCatalog {
 
         /// Forgets the backups that no folder has any more.
         mutating func forgetUnseen() {
-            let seen = Set(folders.values.flatMap { $0.files.values.map(\.summaryKey) })
+            let seen = Set(
+                folders.values.flatMap { folder in
+                    let sightings =
+                        folder.files.values + (folder.gone ?? [:]).values.map(\.sighting)
+                    return sightings.map(\.summaryKey)
+                }
+            )
             backups = backups.filter { seen.contains($0.key) }
         }
+    }
+
+    /// A file that is gone, or that a list lacked, as it was last seen.
+    struct Gone: Codable {
+        var sighting: Sighting
+        /// The time of the list without it, in milliseconds since 1970-01-01 UTC.
+        var time: Int64
     }
 
     /// A backup that this program took away.
@@ -93,8 +106,8 @@ extension BackupCatalog {
         var listed: Int64?
         /// The backups that this program did not remove, by name, with the time of the last listing that showed them.
         var vanished: [ExactString: Int64] = [:]
-        /// The identities of the vanished backups, by name; `nil` if there are none.
-        var vanishedIDs: [ExactString: BackupID]?
+        /// The files that are gone, by name; `nil` if there are none.
+        var gone: [ExactString: Gone]?
         /// The backups that this program took away in the last day, by name; `nil` if there are none.
         ///
         /// A run that listed them before may remember them after that.
@@ -107,6 +120,27 @@ extension BackupCatalog {
 }
 
 extension BackupCatalog.Folder {
+    /// The maximum number of files that are gone and whose facts are kept.
+    private static let goneLimit = 1000
+
+    /// Returns what is known of a file, even if the last list lacked it.
+    func sighting(of name: ExactString) -> BackupCatalog.Sighting? {
+        files[name] ?? gone?[name]?.sighting
+    }
+
+    /// Notes that a list lacks a file.
+    mutating func remove(_ name: ExactString, at now: Int64) {
+        recipients?[name] = nil
+        guard let sighting = files.removeValue(forKey: name) else { return }
+        gone = (gone ?? [:]).merging([name: .init(sighting: sighting, time: now)]) { $1 }
+    }
+
+    /// Notes that a file is listed again.
+    mutating func bringBack(_ name: ExactString) {
+        guard let back = gone?.removeValue(forKey: name) else { return }
+        files[name] = files[name] ?? back.sighting
+    }
+
     /// Whether this program took a backup away.
     func isTaken(_ name: ExactString, _ sighting: BackupCatalog.Sighting) -> Bool {
         sighting.isTaken || taken?[name]?.id == sighting.id
@@ -120,14 +154,8 @@ extension BackupCatalog.Folder {
     /// - Returns: the names under which they vanished.
     func back(_ names: Set<ExactString>, _ ids: Set<BackupID>) -> [ExactString] {
         vanished.keys.filter { name in
-            names.contains(name) || vanishedIDs?[name].map(ids.contains) ?? false
+            names.contains(name) || (gone?[name]?.sighting.id).map(ids.contains) ?? false
         }
-    }
-
-    /// Forgets a backup that had vanished.
-    mutating func forgetVanished(_ name: ExactString) {
-        vanished[name] = nil
-        vanishedIDs?[name] = nil
     }
 
     /// Remembers that a backup has vanished, unless another run of this program took it away meanwhile.
@@ -139,25 +167,31 @@ extension BackupCatalog.Folder {
     mutating func lose(_ name: ExactString, _ sighting: BackupCatalog.Sighting, at now: Int64) {
         guard !isTaken(name, files[name] ?? sighting) else { return }
         // It had another name when it vanished before.
-        for (other, id) in vanishedIDs ?? [:] where id == sighting.id { forgetVanished(other) }
+        for (other, gone) in gone ?? [:] where gone.sighting.id == sighting.id {
+            vanished[other] = nil
+        }
         vanished[name] = listed ?? now
-        vanishedIDs = (vanishedIDs ?? [:]).merging([name: sighting.id]) { $1 }
     }
 
     /// Remembers that this program took a backup away, or brought it back.
     mutating func take(_ name: ExactString, _ id: BackupID?, isTaken: Bool, at now: Int64) {
-        let id = id ?? files[name]?.id ?? vanishedIDs?[name]
+        let id = id ?? sighting(of: name)?.id
         files[name]?.isTaken = isTaken
-        forgetVanished(name)
+        gone?[name]?.sighting.isTaken = isTaken
+        vanished[name] = nil
         taken?[name] = nil
         guard isTaken, let id else { return }
         taken = (taken ?? [:]).merging([name: .init(id: id, time: now)]) { $1 }
     }
 
-    /// Forgets vanished backups after 30 days, and after a day which ones this program took away.
+    /// Forgets files that are gone after 30 days, and after a day which ones this program took away.
     mutating func forgetOld(at now: Int64) {
         let day: Int64 = 86_400_000
-        for (name, lost) in vanished where now - lost >= 30 * day { forgetVanished(name) }
+        vanished = vanished.filter { now - $0.value < 30 * day }
+        let kept = (gone ?? [:]).filter { now - $0.value.time < 30 * day }
+            .sorted { $0.value.time > $1.value.time }.prefix(Self.goneLimit)
+        gone =
+            kept.isEmpty ? nil : Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
         taken = taken?.filter { now - $0.value.time < day }
     }
 }

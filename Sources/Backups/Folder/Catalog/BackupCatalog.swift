@@ -118,7 +118,7 @@ public final class BackupCatalog: Sendable {
 
     private func recall(_ backup: inout Backup, in address: String) -> Bool {
         let (file, content) = (backup.file, known)
-        guard let sighting = content.folders[address.exact]?.files[file.name.exact] else {
+        guard let sighting = content.folders[address.exact]?.sighting(of: file.name.exact) else {
             return false
         }
         backup.hasOtherSize =
@@ -164,6 +164,7 @@ public final class BackupCatalog: Sendable {
                 if known.id == sighting.id { sighting.isTaken = known.isTaken }
             }
             $0.folders[address.exact, default: Folder()].files[backup.name.exact] = sighting
+            $0.folders[address.exact]?.gone?[backup.name.exact] = nil
             $0.backups[sighting.summaryKey] = summary
         }
     }
@@ -183,9 +184,9 @@ public final class BackupCatalog: Sendable {
         }
     }
 
-    /// Returns the file of a backup as it was last inspected; `nil` if it never was.
+    /// Returns the file of a backup as it was last inspected; `nil` if it never was, or is gone for long.
     func lastSeen(_ name: String, in address: String) -> RemoteFile? {
-        guard let sighting = folder(address).files[name.exact] else { return nil }
+        guard let sighting = folder(address).sighting(of: name.exact) else { return nil }
         var file = RemoteFile(name: name, size: sighting.size)
         file.hash = sighting.hash
         return file
@@ -194,7 +195,7 @@ public final class BackupCatalog: Sendable {
     /// Returns the identity of the backup that a name had last; `nil` if it is unknown.
     func lastID(of name: String, in address: String) -> BackupID? {
         let folder = folder(address)
-        return folder.vanishedIDs?[name.exact] ?? folder.taken?[name.exact]?.id
+        return folder.gone?[name.exact]?.sighting.id ?? folder.taken?[name.exact]?.id
             ?? folder.files[name.exact]?.id
     }
 
@@ -320,7 +321,8 @@ public final class BackupCatalog: Sendable {
 
     /// Forgets files that are gone from a folder.
     ///
-    /// A vanished backup is remembered for a while, unless the folder has it under another name.
+    /// A vanished backup is remembered for a while, unless the folder has it under another name. The facts about each file
+    /// are kept as long, since a list may lack it for once, and a removed one may come back.
     ///
     /// - Parameters:
     ///   - names: the names of the existing files.
@@ -343,20 +345,19 @@ public final class BackupCatalog: Sendable {
             }
             if !lost.isEmpty { state.losers.insert(address.exact) }
             let back = folder.back(names, kept)
+            let again = names.intersection((folder.gone ?? [:]).keys)
             let isDue = now.map { $0 - (folder.listed ?? .min / 2) >= Self.listingGrain } ?? false
-            guard !gone.isEmpty || !back.isEmpty || isDue else { return }
+            guard !gone.isEmpty || !back.isEmpty || !again.isEmpty || isDue else { return }
             state.change { content in
                 var changed = content.folders[address.exact] ?? Folder()
                 if let now {
                     for (name, sighting) in lost { changed.lose(name, sighting, at: now) }
-                    for name in back { changed.forgetVanished(name) }
+                    for name in back { changed.vanished[name] = nil }
                     changed.forgetOld(at: now)
                     changed.listed = now
                 }
-                for name in gone.keys {
-                    changed.files[name] = nil
-                    changed.recipients?[name] = nil
-                }
+                for name in gone.keys { changed.remove(name, at: now ?? 0) }
+                for name in again { changed.bringBack(name) }
                 content.folders[address.exact] = changed
                 content.forgetUnseen()
             }
@@ -388,14 +389,15 @@ public final class BackupCatalog: Sendable {
         }
     }
 
-    /// Remembers that this program took a file of a folder away or brought it back, so that the file does not count as
+    /// Remembers that this program took a file of a folder away, or put it there, so that the file does not count as
     /// vanished.
     func remember(_ name: String, isTaken: Bool, in address: String) {
-        let id = folder(address).files[name.exact]?.id
+        let id = folder(address).sighting(of: name.exact)?.id
         let now = now ?? 0
         change {
-            guard var folder = $0.folders.removeValue(forKey: address.exact) else { return }
+            var folder = $0.folders.removeValue(forKey: address.exact) ?? Folder()
             folder.take(name.exact, id, isTaken: isTaken, at: now)
+            if isTaken { folder.deeds.take(name) } else { folder.deeds.give(name) }
             // The folder did not fall behind: this program removed its newest backup.
             if isTaken {
                 folder.newest = folder.newest.filter { $0.value.name.exact != name.exact }

@@ -10,23 +10,27 @@ public struct CheckHistory: Sendable, Equatable {
     /// Selects the checks of a file at an address from those of its backup, which may have copies.
     ///
     /// A file without checks of its own may have been renamed or moved. It gets the checks of the last checked file
-    /// that no longer exists.
+    /// that no longer exists, if it had the same size.
     /// - Parameters:
     ///   - name: the file's name.
+    ///   - size: the file's size in bytes.
     ///   - address: the folder's address.
     ///   - checks: the checks of the backup.
     ///   - isCopy: returns whether a file of the folder has this name, and holds this backup.
     ///   - isElsewhere: returns whether the file at this address and name still exists in another folder.
     public init(
         of name: String,
+        _ size: Int64,
         in address: String,
         among checks: [RunLog.Check],
         isCopy: (String) -> Bool,
         isElsewhere: (String, String) -> Bool = { _, _ in false }
     ) {
         let own = checks.filter { $0.address.exact == address.exact && $0.name.exact == name.exact }
-        let gone = checks.filter {
-            $0.address.exact == address.exact ? !isCopy($0.name) : !isElsewhere($0.address, $0.name)
+        let gone = checks.filter { check in
+            guard check.size ?? size == size else { return false }
+            return check.address.exact == address.exact
+                ? !isCopy(check.name) : !isElsewhere(check.address, check.name)
         }
         let last = gone.last
         let moved = gone.filter {

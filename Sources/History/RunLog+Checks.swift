@@ -52,6 +52,8 @@ extension RunLog {
         public var part: Part?
         /// The damage; `nil` if none was found.
         public var damage: String?
+        /// The file's size in bytes; `nil` if an earlier version recorded the check.
+        public var size: Int64?
 
         public init(
             id: String,
@@ -60,7 +62,8 @@ extension RunLog {
             time: Date,
             depth: Depth,
             part: Part? = nil,
-            damage: String? = nil
+            damage: String? = nil,
+            size: Int64? = nil
         ) {
             self.id = id
             self.address = address
@@ -69,6 +72,7 @@ extension RunLog {
             self.depth = depth
             self.part = part
             self.damage = damage
+            self.size = size
         }
 
         /// Whether it read a random share, so that another one of this size read other data.
@@ -102,12 +106,12 @@ extension RunLog {
             }
             try database.execute(
                 sql: """
-                    INSERT OR REPLACE INTO backup_check (id, address, name, depth, time, damage)
-                    VALUES (?, ?, ?, ?, ?, ?)
+                    INSERT OR REPLACE INTO backup_check (id, address, name, depth, time, damage, size)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     check.id, check.address, check.name, check.column,
-                    milliseconds(check.time), check.damage,
+                    milliseconds(check.time), check.damage, check.size,
                 ]
             )
             // Counting takes a look at each row, so it happens only now and then.
@@ -189,7 +193,15 @@ extension RunLog.Check {
             time: date(row["time"]),
             depth: depth,
             part: words.count == 2 ? Part(words[1]) : nil,
-            damage: row["damage"]
+            damage: row["damage"],
+            size: row["size"]
         )
+    }
+}
+
+extension RunLogSchema {
+    /// Adds the size of each checked file.
+    static func addCheckedSizes(_ database: Database) throws {
+        try database.alter(table: "backup_check") { $0.add(column: "size", .integer) }
     }
 }

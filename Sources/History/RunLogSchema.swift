@@ -42,6 +42,7 @@ enum RunLogSchema {
         migrator.registerMigration("4: uneventful runs", migrate: addUneventfulRuns)
         migrator.registerMigration("5: futile restores", migrate: addFutileRestores)
         migrator.registerMigration("6: safety backups", migrate: addSafetyBackups)
+        migrator.registerMigration("7: sizes of checked files", migrate: addCheckedSizes)
         return migrator
     }
 

@@ -126,20 +126,24 @@ struct CheckHistoryTests {
                 damage: name
             )
         }
-        let checks = [
+        var checks = [
             check("a.zip", in: "/here", hour: 1), check("a.zip", in: "/there", hour: 2),
             check("b.zip", in: "/here", hour: 3),
         ]
         func damage(_ name: String, _ others: Set<String>) -> String? {
-            CheckHistory(of: name, in: "/here", among: checks, isCopy: others.contains).damaged
+            CheckHistory(of: name, 5, in: "/here", among: checks, isCopy: others.contains).damaged
                 .map { "\($0.address)/\($0.name)" }
         }
         #expect(damage("a.zip", ["a.zip", "b.zip"]) == "/here/a.zip")
         // Renamed, or copied: the other one is still there, and its damage is its own.
         #expect(damage("c.zip", ["c.zip"]) == "/here/b.zip")
         #expect(damage("c.zip", ["b.zip", "c.zip"]) == "/there/a.zip")
+        // A file of another size was not renamed.
+        checks[2].size = 4
+        #expect(damage("c.zip", ["c.zip"]) == "/there/a.zip")
         let own = CheckHistory(
             of: "c.zip",
+            5,
             in: "/here",
             among: [checks[2]],
             isCopy: ["b.zip", "c.zip"].contains

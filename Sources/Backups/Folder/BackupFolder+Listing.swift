@@ -85,6 +85,7 @@ extension BackupFolder.Listing {
             guard let found = checks[backup.key.rawValue.exact] else { continue }
             backups[index].checks = CheckHistory(
                 of: backup.name,
+                backup.size,
                 in: folder.address,
                 among: found,
                 isCopy: { isCopy(backup, $0) || deleted.contains($0.exact) },

@@ -181,10 +181,9 @@ extension OperationContext {
         at date: Date
     ) async {
         let check = RunLog.Check(
-            id: backup.key.rawValue,
-            address: folder.address,
-            name: backup.name,
-            time: date,
+            of: backup,
+            in: folder.address,
+            at: date,
             depth: .data,
             damage: damage
         )

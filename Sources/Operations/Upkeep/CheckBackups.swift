@@ -241,10 +241,9 @@ public struct CheckBackups: Sendable {
         backup.id = backup.id ?? id
         let folder = folder.home(of: backup)
         let check = RunLog.Check(
-            id: backup.key.rawValue,
-            address: folder.address,
-            name: backup.name,
-            time: date,
+            of: backup,
+            in: folder.address,
+            at: date,
             depth: result.depth,
             part: result.part,
             damage: result.damage.first

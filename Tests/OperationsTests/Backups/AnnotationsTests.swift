@@ -78,6 +78,18 @@ struct AnnotationsTests {
         #expect(try await self.annotations().annotation(of: numbered)?.isPinned == false)
     }
 
+    @Test("A copy's damage is not that of a file of another size", arguments: [5, 6])
+    func otherSize(size: Int64) {
+        var copy = Backup(RemoteFile(name: "copy Stores.zip", size: size), timeZone: Scene.utc)
+        copy.id = file.id
+        var annotation = Annotation(of: file.name, tags: [], note: nil)
+        annotation.takeDamage("cut", of: copy, in: "", at: Scene.morning)
+        for isCopy in [true, false] {
+            #expect(annotation.damage(of: copy) { _, _ in isCopy } != nil)
+            #expect((annotation.damage(of: file) { _, _ in isCopy } != nil) == (size == file.size))
+        }
+    }
+
     @Test("A damaged annotations file is named by its path")
     func damagedFile() async throws {
         try await pin(file, at: 1)

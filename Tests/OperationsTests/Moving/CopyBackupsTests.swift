@@ -97,6 +97,39 @@ struct CopyBackupsTests {
         #expect(try await third.list().backups[0].damage != nil)
     }
 
+    @Test("Damage of a copy elsewhere is not that of the backup in another folder elsewhere")
+    func damagedElsewhere() async throws {
+        let catalog = scene.catalog
+        func folder(_ remote: LocalFolder, _ name: String) throws -> BackupFolder {
+            BackupFolder(
+                Elsewhere(folder: remote, isFetching: true, description: name),
+                staging: try scene.sandbox.directory("Scratch/\(name)"),
+                memory: BackupMemory(catalog: catalog, log: log),
+                timeZone: Scene.utc
+            )
+        }
+        let (first, second) = (try folder(scene.remote, "first"), try folder(other, "second"))
+        let made = try await CreateBackup(
+            of: scene.stores,
+            to: first,
+            options: scene.options(),
+            context: scene.context()
+        ).run().backup
+        let copied = try await CopyBackups(
+            from: first,
+            to: second,
+            options: .init(date: now),
+            context: scene.context()
+        ).run(nil)
+        #expect(copied.copied.count == 1)
+        try damage(made.name, in: other.path)
+        let copy = try await second.list().backups[0]
+        let check = CheckBackups(in: second, options: .init(), context: scene.context())
+        #expect(try await !check.run(copy, at: now).isGood)
+        #expect(try await second.list().backups[0].damage != nil)
+        #expect(try await first.list().backups[0].damage == nil)
+    }
+
     private func names() throws -> [String] {
         try Directory.open(other.path).names().map(\.description).filter {
             $0 != Annotations.subfolder

@@ -1,5 +1,5 @@
 internal import Files
-internal import History
+package import History
 package import Foundation
 
 /// The tags, the note and the pin of one backup.
@@ -42,6 +42,8 @@ package struct Annotation: Codable, Equatable, Sendable {
         var part: String?
         /// The time of that check in milliseconds since 1970-01-01 UTC; `nil` if an earlier version wrote this.
         var time: Int64?
+        /// The size of the file in bytes; `nil` if an earlier version wrote this.
+        var size: Int64?
 
         /// Returns `nil` for a check that found no damage.
         init?(_ check: RunLog.Check) {
@@ -50,6 +52,7 @@ package struct Annotation: Codable, Equatable, Sendable {
             depth = check.depth.rawValue
             part = check.part?.description
             time = check.time.milliseconds
+            size = check.size
         }
 
         /// Returns the check; a newer version may write depths that this one does not know.
@@ -61,9 +64,13 @@ package struct Annotation: Codable, Equatable, Sendable {
                 time: Date(milliseconds: time ?? 0),
                 depth: RunLog.Check.Depth(rawValue: depth) ?? .restore,
                 part: part.map(RunLog.Check.Part.init),
-                damage: reason
+                damage: reason,
+                size: size
             )
         }
+
+        /// Returns whether a backup's file may be the damaged one under another name.
+        func mayBe(of backup: Backup) -> Bool { size ?? backup.size == backup.size }
 
         /// Returns whether a check that found no damage would have found this one.
         func isRefuted(by check: RunLog.Check) -> Bool {
@@ -87,13 +94,13 @@ package struct Annotation: Codable, Equatable, Sendable {
 
     /// Returns the damage of one of the backup's files, as far as known.
     ///
-    /// It was found in that file, or in a missing one that may have been renamed to it. The damage of a copy applies
-    /// unless a check found this file undamaged, since the two may have exchanged names; that of a missing file applies
-    /// unless a later check did. The damage of a file in the trash applies to no other.
+    /// It was found in that file, or in a missing one that may have been renamed to it. The damage of a copy of the same
+    /// size applies unless a check found this file undamaged, since the two may have exchanged names; that of a missing
+    /// file applies unless a later check did. The damage of a file in the trash applies to no other.
     func damage(of backup: Backup, _ isCopy: (Backup, String) -> Bool) -> Damage? {
         damage?[backup.name]
             ?? damage?.first { name, damage in
-                guard !TrashedBackup.isName(name) else { return false }
+                guard !TrashedBackup.isName(name), damage.mayBe(of: backup) else { return false }
                 return isCopy(backup, name)
                     ? !damage.isRefuted(by: backup.checks)
                     : !damage.isRefutedLater(by: backup.checks)
@@ -126,7 +133,10 @@ package struct Annotation: Codable, Equatable, Sendable {
             }
             // The damaged file may have another name now.
             if let own, all[name] == nil {
-                for copy in copies where all[copy.name] == nil && !own.isRefuted(by: copy.checks) {
+                for copy in copies
+                where all[copy.name] == nil && own.mayBe(of: copy)
+                    && !own.isRefuted(by: copy.checks)
+                {
                     all[copy.name] = own
                 }
             }
@@ -141,14 +151,7 @@ package struct Annotation: Codable, Equatable, Sendable {
         in address: String,
         at date: Date
     ) {
-        let check = RunLog.Check(
-            id: backup.key.rawValue,
-            address: address,
-            name: backup.name,
-            time: date,
-            depth: .data,
-            damage: reason
-        )
+        let check = RunLog.Check(of: backup, in: address, at: date, depth: .data, damage: reason)
         take(check, of: backup.name, copies: [])
     }
 
@@ -171,5 +174,28 @@ package struct Annotation: Codable, Equatable, Sendable {
         case name, changed, tags, note, reason, damage
         case isPinned = "pinned"
         case isPartial = "partial"
+    }
+}
+
+extension RunLog.Check {
+    /// Creates the record of a check of a backup's file in a folder.
+    package init(
+        of backup: Backup,
+        in address: String,
+        at date: Date,
+        depth: Depth,
+        part: Part? = nil,
+        damage: String?
+    ) {
+        self.init(
+            id: backup.key.rawValue,
+            address: address,
+            name: backup.name,
+            time: date,
+            depth: depth,
+            part: part,
+            damage: damage,
+            size: backup.size
+        )
     }
 }

@@ -218,7 +218,7 @@ public final class BackupCatalog: Sendable {
         return annotations
     }
 
-    /// Returns whether a file still exists in another folder on this machine, and held the backup when it was last
+    /// Returns whether a file still exists in another folder, as far as known, and held the backup when it was last
     /// inspected.
     func isStillThere(_ id: BackupID, _ name: String, in address: String) -> Bool {
         guard let sighting = folder(address).files[name.exact], sighting.id == id else {
@@ -228,8 +228,8 @@ public final class BackupCatalog: Sendable {
     }
 
     private static func isThere(_ name: String, in address: String, _ sighting: Sighting) -> Bool {
-        // Only a listing could find a remote file.
-        guard sighting.state != nil else { return false }
+        // Only a listing could miss a remote file: the last one had it.
+        guard sighting.state != nil else { return !sighting.isTaken }
         let path = FilePath(address).appending(name)
         return (try? FileInfo.ifPresent(path)) != nil
     }

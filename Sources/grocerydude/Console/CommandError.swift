@@ -21,6 +21,8 @@ enum CommandError: ExplainedError {
     case undoElsewhere(String)
     /// The safety backup of the last restore was deleted.
     case undoDeleted(String)
+    /// The safety backup of the last restore is neither in the folder nor waiting for it.
+    case undoGone(String)
     /// The program that opens a page is not installed.
     case noBrowser(String, page: String)
     /// The last restore changed nothing of the named paths; a restore before may have.
@@ -60,7 +62,8 @@ enum CommandError: ExplainedError {
         case .noProcesses, .tooFewThreads, .alreadyLinked, .ofOtherStores, .badMap, .notAReport,
             .noBrowser:
             .failed
-        case .noSigner, .restoreWithoutSafety, .undoElsewhere, .undoDeleted, .notChangedByRestore:
+        case .noSigner, .restoreWithoutSafety, .undoElsewhere, .undoDeleted, .undoGone,
+            .notChangedByRestore:
             .notFound
         case .doubtful(_, _, true, _), .doubtful(_, _, _, false): .damaged
         case .notTrusted, .doubtful: .restoreFailed
@@ -81,9 +84,9 @@ enum CommandError: ExplainedError {
             "the last restore\(backup.map { ", from '\($0)'," } ?? "") made no safety backup: it cannot be undone"
         case .undoElsewhere(let address):
             "the last restore was from '\(address)', where its safety backup is"
-        case .noBrowser(let name, _):
-            "the program '\(name)' is not installed"
+        case .noBrowser(let name, _): "the program '\(name)' is not installed"
         case .undoDeleted(let name): "the safety backup '\(name)' was deleted"
+        case .undoGone(let address): "the last restore's safety backup is gone from '\(address)'"
         case .notChangedByRestore(let paths, let safety):
             "the last restore, which made '\(safety)', changed nothing of '\(paths.joined(separator: "', '"))'"
         case .alreadyLinked(let profile, let address):
@@ -131,6 +134,7 @@ enum CommandError: ExplainedError {
         case .undoElsewhere(let address):
             "to undo it, run \(Advice.quoted("grocerydude restore --undo --remote \(shellWord(address))"))"
         case .undoDeleted(let name): "bring it back first: \(Advice.command("undelete", name))"
+        case .undoGone: "\(Advice.list) to see what there is"
         case .notChangedByRestore(let paths, _):
             "run 'grocerydude list' for a backup made before an earlier restore, then \(Advice.quoted("grocerydude restore NAME \(paths.map { "--only \(shellWord($0))" }.joined(separator: " "))"))"
         case .alreadyLinked: "use '--replace' to link another folder; the backups there stay"

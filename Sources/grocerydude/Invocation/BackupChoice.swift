@@ -53,23 +53,32 @@ struct BackupChoice {
     /// Returns the backup that undoes the last restore of the stores directory.
     ///
     /// - Throws: `BackupFolderError.nothingToUndo` and similar errors, `RemoteError`;
-    ///   `CommandError.restoreWithoutSafety` if the last restore made no safety backup.
+    ///   `CommandError.restoreWithoutSafety` if the last restore made no safety backup, `.undoGone` if it made one that
+    ///   is not there.
     func toUndo() async throws -> Backup {
         let restores = loggedRestores()
-        guard let last = restores.first else { return try await newestSafety() }
+        guard let last = restores.first else { return known(try await newestSafety()) }
         guard last.remote.exact == folder.address.exact else {
             throw CommandError.undoElsewhere(last.remote)
         }
-        let safety = try await newestSafety()
-        guard isMade(safety, before: last, of: restores) else { return safety }
-        // A safety backup has the time at which its restore began, in seconds.
-        let deleted = try? await deletedSafety {
-            last.safety != nil
-                && abs($0.ownTime?.timeIntervalSince(last.began) ?? .infinity) < 1
+        let found: (backup: Backup, unreachable: (any Error)?)
+        do {
+            found = try await newestSafety()
+        } catch BackupFolderError.nothingToUndo where last.safety != nil {
+            throw CommandError.undoGone(folder.address)
         }
-        if let deleted { throw CommandError.undoDeleted(deleted) }
-        let backup = last.backup.map(BackupName.display)
-        throw CommandError.restoreWithoutSafety(of: backup, older: safety.displayName)
+        guard isMade(found.backup, before: last, of: restores) else { return known(found) }
+        guard last.safety != nil else {
+            let backup = last.backup.map(BackupName.display)
+            throw CommandError.restoreWithoutSafety(of: backup, older: found.backup.displayName)
+        }
+        // The backups that wait on this machine are not the ones in the folder.
+        if let error = found.unreachable { throw error }
+        // A safety backup has the time at which its restore began, in seconds.
+        let deleted = try await deletedSafety {
+            abs($0.ownTime?.timeIntervalSince(last.began) ?? .infinity) < 1
+        }
+        throw deleted.map(CommandError.undoDeleted) ?? CommandError.undoGone(folder.address)
     }
 
     /// Returns whether a safety backup is of a restore before the last one.
@@ -88,15 +97,13 @@ struct BackupChoice {
         return safety.ownTime.map { last.began.timeIntervalSince($0) >= 1 } ?? false
     }
 
-    private func newestSafety() async throws -> Backup {
+    private func newestSafety() async throws -> (backup: Backup, unreachable: (any Error)?) {
         do {
-            return try await known(
-                ImpliedBackup.newestSafety(
-                    in: folder,
-                    now: invocation.now,
-                    passingOver: invocation.log.futileRestores(),
-                    fetching: showFetching
-                )
+            return try await ImpliedBackup.newestSafety(
+                in: folder,
+                now: invocation.now,
+                passingOver: invocation.log.futileRestores(),
+                fetching: showFetching
             )
         } catch let error as BackupFolderError {
             guard case .nothingToUndo = error,

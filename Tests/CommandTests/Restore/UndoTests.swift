@@ -1,4 +1,5 @@
 import Files
+import Foundation
 import SystemPackage
 import TestSupport
 import Testing
@@ -69,5 +70,49 @@ struct UndoTests {
         try program.expect("restore", "latest", "--yes", "--no-safety-backup")
         let outcome = try program.expect("restore", "--undo", "--yes", status: 10)
         #expect(outcome.errors.contains("made no safety backup"), "\(outcome.errors)")
+    }
+
+    private func expectRefusal(_ text: String, status: Int32 = 10) throws {
+        for arguments in [["--undo", "--yes"], ["--undo", "--dry-run"]] {
+            let outcome = try program.expect(["restore"] + arguments, status: status)
+            #expect(outcome.errors.contains(text), "\(outcome.errors)")
+            #expect(!outcome.errors.contains("no safety backup"), "\(outcome.errors)")
+        }
+    }
+
+    @Test("takes no waiting safety backup if that of the last restore is out of reach, and says so")
+    func outOfReach() throws {
+        let files = FileManager.default
+        let remote = program.sandbox.path("Remote").string
+        try program.configure(places + "queue: true\n")
+        try files.moveItem(atPath: remote, toPath: remote + " away")
+        try program.expect("backup")
+        try program.expect("items", "add", "Figs")
+        try program.expect("restore", "latest", "--yes")
+        try files.moveItem(atPath: remote + " away", toPath: remote)
+        try program.expect("restore", "latest", "--yes")
+        try files.moveItem(atPath: remote, toPath: remote + " away")
+        try expectRefusal("there is no remote folder")
+        try files.moveItem(atPath: remote + " away", toPath: remote)
+        try program.expect("restore", "--undo", "--yes")
+    }
+
+    @Test("says that the safety backup of the last restore is gone, and takes no other")
+    func gone() throws {
+        try program.expect("restore", "latest", "--yes")
+        let remote = program.sandbox.path("Remote").string
+        func safety() throws -> [String] {
+            let rows = try program.expect("list", "--json").json as? [[String: Any]] ?? []
+            return rows.filter { $0["reason"] as? String != nil }
+                .compactMap { $0["name"] as? String }
+        }
+        let first = try safety()
+        try program.expect("items", "add", "Figs")
+        try program.expect("restore", "latest", "--yes")
+        let second = try #require(try safety().first { !first.contains($0) })
+        try FileManager.default.removeItem(atPath: "\(remote)/\(second)")
+        try expectRefusal("the last restore's safety backup is gone")
+        try FileManager.default.removeItem(atPath: "\(remote)/\(first[0])")
+        try expectRefusal("the last restore's safety backup is gone")
     }
 }

@@ -13,10 +13,13 @@ public enum RemoteAddress: Sendable, Equatable {
     private static let scheme = "rclone:"
 
     /// Parses an address: a path, or `rclone:remote:path`.
+    ///
+    /// The path of a remote is taken without needless parts, since the address is the key of the folder's catalog, locks and
+    /// log.
     public init(_ text: String) {
         self =
             text.hasPrefix(Self.scheme)
-            ? .rclone(String(text.dropFirst(Self.scheme.count))) : .directory(text)
+            ? .rclone(Self.normalized(String(text.dropFirst(Self.scheme.count)))) : .directory(text)
     }
 
     /// Parses an address that a person wrote, and refuses one that is likely to mean another folder.
@@ -28,7 +31,7 @@ public enum RemoteAddress: Sendable, Equatable {
     public init(written text: String, in directory: FilePath = "") throws(AddressError) {
         self.init(text)
         switch self {
-        case .rclone(let place) where !Self.namesRemote(place):
+        case .rclone(let place) where Self.path(in: place) == nil:
             throw .noRemote(RcloneMask(place).shown)
         case .directory(let path) where Self.looksLikeRemote(path):
             let isThere = (try? FileInfo.ifPresent(directory.pushing(FilePath(path)))) != nil
@@ -37,27 +40,38 @@ public enum RemoteAddress: Sendable, Equatable {
         }
     }
 
-    /// Returns whether rclone takes a place for `REMOTE:PATH` or `:BACKEND:PATH`, with options or without
-    /// (https://rclone.org/docs/#syntax-of-remote-paths), and not for a path of this machine.
-    private static func namesRemote(_ place: String) -> Bool {
+    /// Returns a place without slashes at the end, doubled slashes, and `.` in its path; a path from the root stays one.
+    private static func normalized(_ place: String) -> String {
+        guard let path = path(in: place) else { return place }
+        // Of a URL that was meant as an option, the form shows what must be hidden.
+        if path.starts(with: "//".unicodeScalars), path.contains("@") { return place }
+        let names = path.split(separator: "/").map(String.init).filter { $0 != "." }
+        let root = path.first == "/" ? "/" : ""
+        return String(place.unicodeScalars[..<path.startIndex]) + root
+            + names.joined(separator: "/")
+    }
+
+    /// Returns the path in a place that rclone takes for `REMOTE:PATH` or `:BACKEND:PATH`, with options or without
+    /// (https://rclone.org/docs/#syntax-of-remote-paths); `nil` if it takes the place for a path of this machine.
+    private static func path(in place: String) -> Substring.UnicodeScalarView? {
         // An accent at the beginning of the path would form one character with the colon.
         let scalars = place.unicodeScalars
         let rest = scalars.first == ":" ? scalars.dropFirst() : scalars[...]
         let name = rest.prefix { ![":", ",", "/"].contains($0) }
         let options = rest.dropFirst(name.count)
-        guard !name.isEmpty, options.first != "/" else { return false }
+        guard !name.isEmpty, options.first != "/" else { return nil }
         var (quote, before): (Unicode.Scalar?, Unicode.Scalar?)
-        for scalar in options {
+        for (index, scalar) in zip(options.indices, options) {
             if quote != nil {
                 if scalar == quote { quote = nil }
             } else if scalar == ":" {
-                return true
+                return options[options.index(after: index)...]
             } else if before == "=", scalar == "\"" || scalar == "'" {
                 quote = scalar
             }
             before = scalar
         }
-        return false
+        return nil
     }
 
     /// Returns whether a text has the form `REMOTE:PATH`, which as a path is unusual.

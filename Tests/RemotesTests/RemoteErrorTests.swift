@@ -71,6 +71,21 @@ struct RemoteErrorTests {
         #expect(error?.outcome == .usage && error?.description.contains("pass=SECRET") == false)
     }
 
+    @Test(
+        "Every way to write one folder is one address",
+        arguments: [
+            ["rclone:nas:a/b", "rclone:nas:a/b/", "rclone:nas:a//b", "rclone:nas:./a/./b//"],
+            ["rclone:nas:/a", "rclone:nas://a/", "rclone:nas:/./a"],
+            ["rclone:nas:", "rclone:nas:.", "rclone:nas:./"],
+            ["rclone::webdav,url='http://h//x/':a", "rclone::webdav,url='http://h//x/':a/"],
+            ["rclone:nas:\u{301}a", "rclone:nas:\u{301}a/"],
+        ]
+    )
+    func oneAddress(texts: [String]) {
+        #expect(texts.map { RemoteAddress($0).text } == texts.map { _ in texts[0] })
+        #expect(RemoteAddress("rclone:nas:/a") != RemoteAddress("rclone:nas:a"))
+    }
+
     @Test("A directory that looks like a remote is taken where it is")
     func directoryWithColon() throws {
         let sandbox = try Sandbox()

@@ -167,12 +167,17 @@ extension FilePath {
         return FilePath(platformString: resolved)
     }
 
-    /// The absolute path without symbolic links and `..`, as far as its components exist.
+    /// The absolute path without symbolic links and `..`, as far as its components exist; a link may lead to what is
+    /// missing.
     public var resolvedIfPresent: FilePath {
-        var (above, missing) = (self, [FilePath.Component]())
+        var (above, missing, links) = (self, [FilePath.Component](), 0)
         while !above.isEmpty {
             if let resolved = try? above.resolved() {
-                return resolved.appending(missing.reversed())
+                return resolved.appending(missing.reversed()).lexicallyNormalized()
+            }
+            if links < 40, let target = try? above.linkTarget() {
+                (above, links) = (target, links + 1)
+                continue
             }
             guard let last = above.lastComponent else { return self }
             missing.append(last)

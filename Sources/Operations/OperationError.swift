@@ -47,7 +47,7 @@ public enum OperationError: ExplainedError {
         case .remoteInsideStores(let address, let stores):
             "the remote folder '\(address)' is inside the stores directory '\(printable(stores))'"
         case .ownDirectoryInsideStores(let path, let stores, _):
-            "the program's own directory '\(printable(path))' is inside the stores directory '\(printable(stores))': backups would contain its keys, and a restore would replace them"
+            "the program's own directory '\(printable(path))' is inside the stores directory '\(printable(stores))': backups would contain it, and a restore would replace it"
         case .noSpace(let path, let needed, let available):
             "no space for the archive at '\(printable(path))': about \(byteCount(needed)) are needed and \(byteCount(available)) are free"
         case .wouldBePlain(let last):

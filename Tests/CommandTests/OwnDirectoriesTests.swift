@@ -55,6 +55,34 @@ struct OwnDirectoriesTests {
         #expect(names.count { $0.hasSuffix(".zip") } == 1)
     }
 
+    @Test(
+        "in the stores directory are refused before any of them is made",
+        .enabled(if: Tool.isInstalled("rclone"), "rclone is not installed"),
+        arguments: ["Stores", "Stores/inner", "Link/inner", "Later", "XDG_CACHE_HOME"]
+    )
+    func notMade(place: String) throws {
+        try program.sandbox.link("Link", to: "Stores")
+        try program.sandbox.link("Later", to: "Stores/later")
+        let before = try program.sandbox.contents(of: "Stores")
+        let remote = "rclone::local:\(program.sandbox.path("Remote"))"
+        let isCache = place.hasPrefix("XDG")
+        let variable = isCache ? place : "staging"
+        for command in [["backup"], ["backup", "--dry-run"], ["restore", "latest", "--yes"]] {
+            let arguments = command + ["--remote", remote]
+            if isCache {
+                try refuse(arguments, variable, at: "Stores/inner")
+            } else {
+                let outcome = try run(arguments + ["--set", "staging=\(place)"])
+                #expect(outcome.status == 1, "\(command): \(outcome.errors)")
+                #expect(
+                    outcome.errors.contains("set '\(variable)' to"),
+                    "\(command): \(outcome.errors)"
+                )
+            }
+            #expect(try program.sandbox.contents(of: "Stores") == before, "\(command)")
+        }
+    }
+
     @Test("in a stores directory keep it from being linked")
     func linked() throws {
         let link = ["link", "Remote", "--stores", "Stores"]

@@ -66,10 +66,10 @@ extension OperationContext {
 
     /// Throws if a directory of the program is the stores directory, or inside it.
     ///
-    /// A backup would contain the keys, and a restore would replace them. A run creates a directory that is missing.
+    /// A backup would contain it, with the keys, and a restore would replace it. A run creates a directory that is missing.
     ///
     /// - Throws: `OperationError.ownDirectoryInsideStores`.
-    func refuseOwnDirectories(in stores: FilePath) throws {
+    public func refuseOwnDirectories(in stores: FilePath) throws {
         let stores = stores.resolvedIfPresent
         for (variable, directory) in ownDirectories
         where directory.resolvedIfPresent.starts(with: stores) {

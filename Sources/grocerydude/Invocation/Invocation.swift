@@ -59,6 +59,7 @@ struct Invocation {
         context.reportsDetails = console.style.level >= .verbose
         context.locks = FilePath(ProcessEnvironment.state + "/grocerydude/locks")
         context.ownDirectories = ProcessEnvironment.ownDirectories
+        if let staging = profile.staging { context.ownDirectories.append(("staging", staging)) }
         self.context = context
         log = RunLog(FilePath(ProcessEnvironment.state + "/grocerydude/log.sqlite"))
         var memory = BackupMemory(
@@ -119,6 +120,7 @@ struct Invocation {
         )
         var (staging, workplace) = (remote.directory, FilePath?.none)
         if staging == nil {
+            if !changesNothing { try context.refuseOwnDirectories(in: stores) }
             // The digest excludes passwords, which may change.
             let digest = Self.shortDigest(of: RemoteAddress(place.shown).place)
             staging = FilePath(ProcessEnvironment.cache + "/grocerydude/rclone-\(digest)")

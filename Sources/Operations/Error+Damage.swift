@@ -38,6 +38,8 @@ extension Error {
         case RestoreError.restoreFailed(let error), RestoreError.rolledBack(let error, _),
             LookingError.damaged(let error):
             error.damageMet
+        // Only the bytes of an archive have such pages.
+        case StoreError.damagedPage: self
         // An archive without its end may still be copied.
         case is StoreError, ArchiveError.unsupported, ArchiveError.notAnArchive, AgeError.wrongEnd:
             nil

@@ -247,6 +247,80 @@ struct RenamedParentTests {
         for device in [pair.desk, pair.phone] { #expect(try device.conflicts.isEmpty) }
     }
 
+    @Test("in a key follows names that are exchanged or handed on", arguments: ["a", "c"])
+    func exchangedInKey(_ last: String) async throws {
+        try await expect(
+            """
+            CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT UNIQUE, size INT);
+            CREATE TABLE doc (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+            CREATE TABLE tagged (tag TEXT REFERENCES tag(name) ON UPDATE CASCADE,
+                doc TEXT REFERENCES doc(name) ON UPDATE CASCADE, title TEXT, n INT,
+                PRIMARY KEY (tag, doc)) WITHOUT ROWID;
+            CREATE TABLE vote (tag TEXT, doc TEXT, who TEXT, n INT, PRIMARY KEY (tag, doc, who),
+                FOREIGN KEY (tag, doc) REFERENCES tagged(tag, doc) ON UPDATE CASCADE);
+            """,
+            """
+            INSERT INTO tag VALUES (1, 'a', 100), (2, 'b', 200); INSERT INTO doc VALUES (1, 'x'), (2, 'y');
+            INSERT INTO tagged VALUES ('a', 'x', 'ax', 1), ('a', 'y', 'ay', 1), ('b', 'x', 'bx', 1);
+            INSERT INTO vote VALUES ('a', 'x', 'Ann', 1), ('b', 'x', 'Ann', 2)
+            """,
+            desk: """
+                UPDATE tag SET name = 'tmp' WHERE id = 2; UPDATE tag SET name = 'b' WHERE id = 1;
+                UPDATE tag SET name = '\(last)' WHERE id = 2
+                """,
+            phone:
+                "UPDATE tagged SET n = 9 WHERE title = 'bx'; UPDATE vote SET n = n + 5 WHERE tag = 'b'",
+            """
+            SELECT tagged.tag, tagged.doc, title, tagged.n, vote.n FROM tagged
+            LEFT JOIN vote ON vote.tag = tagged.tag AND vote.doc = tagged.doc ORDER BY title
+            """,
+            shows: ["b|x|ax|1|1", "b|y|ay|1|NULL", "\(last)|x|bx|9|7"]
+        )
+    }
+
+    @Test(
+        "follows names that are compared as numbers",
+        arguments: [("NUMERIC", "9", "9"), ("INT", "'lb'", "lb"), ("INT", "NULL", "NULL")]
+    )
+    func numeric(_ type: String, _ name: String, _ shown: String) async throws {
+        try await expect(
+            """
+            CREATE TABLE unit (id INTEGER PRIMARY KEY, name \(type) UNIQUE, size INT);
+            CREATE TABLE item (id INTEGER PRIMARY KEY, title TEXT, unit TEXT REFERENCES unit(name) ON UPDATE CASCADE);
+            """,
+            """
+            INSERT INTO unit VALUES (1, 'kg', 1000), (2, 8, 454);
+            INSERT INTO item VALUES (1, 'eggs', 'kg'), (2, 'milk', '8')
+            """,
+            desk: "UPDATE unit SET name = \(name) WHERE id = 1",
+            phone: "UPDATE item SET title = title || '!'",
+            "SELECT title, unit FROM item ORDER BY title",
+            shows: ["eggs!|\(shown)", "milk!|8"]
+        )
+    }
+
+    @Test("that means another row now is no loss of the row's other edits")
+    func otherEdits() async throws {
+        let pair = try DevicePair(
+            schema: Self.schema("REFERENCES unit(name) ON UPDATE CASCADE"),
+            enforcesReferences: false
+        )
+        try pair.desk.edit(Self.begin)
+        for device in [pair.desk, pair.phone] { try await device.enable(at: pair.start) }
+        try await pair.exchange(pair.desk, pair.phone, at: 1)
+        try pair.desk.edit("UPDATE item SET title = 'Eggs' WHERE id = 1")
+        try await pair.exchange(pair.desk, pair.phone, at: 2)
+        try pair.phone.edit(
+            """
+            UPDATE unit SET name = 'tmp' WHERE id = 2; UPDATE unit SET name = 'lb' WHERE id = 1;
+            UPDATE unit SET name = 'kg' WHERE id = 2; UPDATE item SET title = 'Eggs, 12' WHERE id = 1
+            """
+        )
+        try await pair.exchange(pair.phone, pair.desk, pair.phone, at: 3)
+        try pair.expectEqual(Self.rows, ["Eggs, 12|kg|2", "milk|lb|1"])
+        for device in [pair.desk, pair.phone] { #expect(try device.conflicts.isEmpty) }
+    }
+
     @Test("of a row of its own table follows that")
     func tree() async throws {
         try await expect(

@@ -112,8 +112,9 @@ extension Value {
     }
 
     /// Returns whether it names the same row as another value, or is that value.
-    public func means(_ other: Value) -> Bool {
-        namedRow != nil && namedRow == other.namedRow || unmarked == other.unmarked
+    public func means(_ other: Value?) -> Bool {
+        guard let other else { return false }
+        return namedRow != nil && namedRow == other.namedRow || unmarked == other.unmarked
     }
 
     /// Returns another value, marked as this one is.

@@ -89,9 +89,7 @@ extension TableCapture {
         }
         if capture.options.matches, let state = known?.state, state.isAlive {
             // The row was found again, so only its differences are edits.
-            cells.removeAll { cell in
-                state.cell(cell.column).map { table.stored($0).means(cell.value.named) } ?? false
-            }
+            cells.removeAll { $0.value.named.means(state.cell($0.column).map(table.stored)) }
             if cells.isEmpty { return try capture.access.dirty.mark(row.id) }
             let delta = RowState(causalLength: length, birth: nil, cells: cells)
             return try capture.send(RowDelta(row.id, delta), in: table.name)

@@ -45,7 +45,7 @@ extension WrittenValue.Form {
     /// Values that only look like text are refused: a path or a command `yes` is a mistake.
     fileprivate func text(_ wanted: String) throws -> String {
         switch self {
-        case .text(let text) where !text.isEmpty: return text
+        case .text(let text) where !text.isEmpty && !text.utf8.contains(0): return text
         case .number, .boolean:
             throw WrongValue(wanted: wanted, not: self, hint: "put it in quotes to mean the text")
         default: throw WrongValue(wanted: wanted, not: self)

@@ -326,13 +326,15 @@ struct BackupChoice {
 }
 
 extension Invocation {
-    /// Returns the place that the user named: a backup, or the stores directory.
+    /// Reads from the place that the user named: a backup, or the stores directory.
     ///
-    /// - Throws: see `OpenedBackup`.
-    func storePlace(_ name: String) async throws -> any StorePlace {
-        if name == LiveStores.name { return LiveStores(absolute(stores), context: context) }
-        let (backup, folder) = try await BackupChoice.toLookAt(name, self)
-        return try await OpenedBackup(backup, in: folder, context: context)
+    /// - Throws: see `read`; errors of `body`.
+    func look<Result>(
+        into name: String,
+        _ body: @escaping (any StorePlace) throws -> Result
+    ) async throws -> Result {
+        guard name == LiveStores.name else { return try await read(name) { try body($0) } }
+        return try await LiveStores(absolute(stores), context: context).look { try body($0) }
     }
 
     /// Opens a backup, and reads from it; damage is recorded.

@@ -172,6 +172,7 @@ struct ConfigurationTests {
         ("stores: yes\n", 1, "put it in quotes to mean the text"),
         ("stores:\n", 1, "'stores' must be a path, not empty"),
         ("stores: ''\n", 1, "'stores' must be a path, not ''"),
+        ("stores: \"a\\0b\"\n", 1, "'stores' must be a path, not 'a"),
         ("stores: [a, b]\n", 1, "'stores' must be a path, not a list"),
         ("stores: {a: b}\n", 1, "'stores' must be a path, not keys and values"),
         ("stores: ~anna/x\n", 1, "only '~/' is expanded"),

@@ -57,11 +57,6 @@ struct SQLCommand: FolderCommand {
     private var form: QueryForm { output.json ? .json : csv ? .csv : .table }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        try await ask(invocation.storePlace(name), invocation)
-        return CommandResult(.done)
-    }
-
-    private func ask(_ place: some StorePlace, _ invocation: Invocation) async throws {
         let limits = QueryStore.Limits(rows: limit, time: timeout?.duration)
         var prompt = QueryPrompt(
             QueryStore(limits: limits, context: invocation.context),
@@ -69,7 +64,7 @@ struct SQLCommand: FolderCommand {
             console: invocation.console
         )
         let (store, query) = (try store.map(invocation.inStores), query)
-        try await place.look { place in
+        try await invocation.look(into: name) { place in
             if let query {
                 try prompt.answer(query, place.store(store))
             } else if isatty(0) == 1 {
@@ -79,5 +74,6 @@ struct SQLCommand: FolderCommand {
                 try prompt.answer(String(decoding: text, as: UTF8.self), place.store(store))
             }
         }
+        return CommandResult(.done)
     }
 }

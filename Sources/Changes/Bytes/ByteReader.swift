@@ -160,7 +160,8 @@ extension ByteReader {
 
     /// Skips a value, and checks it as `value` does, without creating it.
     public mutating func skipValue() throws(FormatBreach) {
-        switch try byte() {
+        let tag = try byte()
+        switch tag {
         case 0: break
         case 1: _ = try varint()
         case 2: _ = try real()
@@ -171,7 +172,7 @@ extension ByteReader {
             try skipReference()
         case 7, 8: try skipReference()
         case 9, 10:
-            if base[position - 1] == 10 { _ = try raw(16) }
+            if tag == 10 { _ = try raw(16) }
             try checkStored()
             try skipValue()
         default: throw FormatBreach("a value is of an unknown kind")

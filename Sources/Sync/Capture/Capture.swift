@@ -124,8 +124,11 @@ struct Capture {
         let first = try captured.filter { try $0.isFirst(self) }
         let others = captured.filter { capture in !first.contains { $0 === capture } }
         for capture in others where !capture.isScanned { try capture.scan(snapshot, &self) }
+        func all() throws -> [TableCapture] {
+            try captures.values.filter { try !$0.isFirst(self) }
+        }
         for capture in others where KeyChanges.arePossible(in: capture, self) {
-            let all = try captures.values.filter { try !$0.isFirst(self) }
+            let all = try all()
             for child in all where !child.isScanned && child.table.refers(to: capture.table.name) {
                 try child.scan(snapshot, &self)
             }
@@ -133,9 +136,11 @@ struct Capture {
                 try child.scan(snapshot, &self)
             }
         }
-        let all = try captures.values.filter { try !$0.isFirst(self) }
-        let names = MovedNames(access: access, all: all.sorted { $0.table.name < $1.table.name })
-        for capture in others {
+        for capture in others where MovedNames.arePossible(in: capture, tables) {
+            let names = MovedNames(
+                access: access,
+                all: try all().sorted { $0.table.name < $1.table.name }
+            )
             for child in try names.take(from: capture) { try child.scan(snapshot, &self) }
         }
         for capture in others { try guardRows(capture) }
@@ -219,6 +224,9 @@ struct Capture {
     func wire(_ value: StoredValue, of column: ColumnMapping) throws -> Value {
         try values.wire(value, of: column)
     }
+
+    /// Returns whether rows' own keys may name rows that can get other names; see `WireValues`.
+    func namesRows(byKeyOf table: TableMapping) -> Bool { values.namesRows(byKeyOf: table) }
 
     /// Returns the values of a row's columns in their form for change files; see `WireValues`.
     ///

@@ -7,6 +7,17 @@ struct MovedNames {
     /// The captures of the tables that had rows before.
     let all: [TableCapture]
 
+    /// Returns whether a table has changed rows, and whether the own keys of rows may contain their names.
+    static func arePossible(in capture: TableCapture, _ tables: [TableMapping]) -> Bool {
+        !capture.changed.isEmpty
+            && tables.contains { table in
+                !table.hasOwnIDs
+                    && table.references.contains {
+                        $0.isByValue && $0.table == capture.table.name
+                    }
+            }
+    }
+
     /// Moves the rows below renamed rows in the shadow to the keys that SQLite gave them.
     ///
     /// - Parameter capture: the capture of the table with the renamed rows.
@@ -93,18 +104,11 @@ struct MovedNames {
                 ids.contains(id) ? nil : try access.shadow.row(id)
             }
         }
-        for row in moved.map(\.old) + displaced { try access.shadow.hide(row, in: table.name) }
-        for (_, row) in moved {
-            try access.shadow.show(row, in: table.name)
-            try access.shadow.forgetFormerKey(of: row.id)
-            try access.dirty.markAltered(row.id)
-        }
         // Rows that were hidden before are not found again.
         let hidden = try capture.gone.filter { try access.shadow.row($0.id) == nil }
-        let gone = Dictionary((hidden + displaced).map { ($0.id, $0) }) { first, _ in first }
-        (capture.gone, capture.news, capture.changed) = (Array(gone.values), [], [])
-        // Pages that have not changed are compared as well.
-        capture.isScanned = true
+        try child.move(moved, displacing: displaced, in: access)
+        capture.gone += hidden
+        for id in ids { try access.dirty.markAltered(id) }
         return moved.map { ($0.old.image, $0.new.image) }
     }
 }

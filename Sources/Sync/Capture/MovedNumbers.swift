@@ -56,13 +56,6 @@ struct MovedNumbers {
             new.key = try child.key(of: new.image, else: row.key)
             moved.append((row, new))
         }
-        for row in moved.map(\.old) + gone { try access.shadow.hide(row, in: child.table.name) }
-        for (_, row) in moved {
-            try access.shadow.show(row, in: child.table.name)
-            try access.shadow.forgetFormerKey(of: row.id)
-        }
-        (child.capture.gone, child.capture.news, child.capture.changed) = (gone, [], [])
-        // Pages that have not changed are compared as well.
-        child.capture.isScanned = true
+        try child.move(moved, displacing: gone, in: access)
     }
 }

@@ -101,6 +101,22 @@ struct ReferringRows {
         return RowKey(primaryKey: zip(table.schema.primaryKey, key.values).map { value($0, $1) })
     }
 
+    /// Moves rows in the shadow to other keys, and hides the rows that go; the table has to be scanned after that.
+    func move(
+        _ moved: [(old: ShownRow, new: ShownRow)],
+        displacing gone: [ShownRow],
+        in access: SidecarAccess
+    ) throws {
+        for row in moved.map(\.old) + gone { try access.shadow.hide(row, in: table.name) }
+        for (_, row) in moved {
+            try access.shadow.show(row, in: table.name)
+            try access.shadow.forgetFormerKey(of: row.id)
+        }
+        (capture.gone, capture.news, capture.changed) = (gone, [], [])
+        // Pages that have not changed are compared as well.
+        capture.isScanned = true
+    }
+
     /// A row that refers to another key than before.
     typealias Move = (from: RowKey, to: RowKey, isMadeAgain: Bool)
 

@@ -302,8 +302,7 @@ final class TableCapture {
     ) throws -> [(ColumnName, Value)]? {
         guard let places = table.identifyingPlaces else { return nil }
         let wires =
-            !isCyclic
-                && table.columns.contains { $0.isReferenceByValue && places.contains($0.place) }
+            !isCyclic && capture.namesRows(byKeyOf: table)
             ? try capture.wires(row.values, of: table) : nil
         let key = try places.map { place in
             let index = table.columns.firstIndex { $0.place == place }

@@ -92,6 +92,16 @@ struct WireValues {
         return .row(id)
     }
 
+    /// Returns whether a reference by value in the rows' own keys may name a row that can get another name.
+    func namesRows(byKeyOf table: TableMapping) -> Bool {
+        table.references.contains { reference in
+            guard reference.isByValue, !table.key.isDisjoint(with: reference.columns),
+                let parent = tables.first(where: { $0.name == reference.table })
+            else { return false }
+            return keepsID(of: parent, renamedBy: reference.targets)
+        }
+    }
+
     /// Returns whether a row keeps its id if some columns change: the id is not made of them.
     private func keepsID(of table: TableMapping, renamedBy targets: [ColumnName]) -> Bool {
         guard case .key = table.identity, table.key == Set(targets) else { return true }
